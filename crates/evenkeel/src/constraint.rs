@@ -1,0 +1,30 @@
+//! The world's say in extrapolation: walls and ground.
+
+use crate::ids::EntityId;
+use crate::motion::State;
+
+/// Keeps extrapolated entities where the world lets them be.
+///
+/// Extrapolation knows nothing of walls. A constraint corrects each extrapolated state before it is shown, at the receiver,
+/// and before it is compared with the real state, at the sender: give both the same one. It must be a pure function of its
+/// arguments. The ledger's books are kept on the unconstrained paths.
+///
+/// ```
+/// use evenkeel::{Constraint, EntityId, State};
+///
+/// /// Nothing sinks below the ground.
+/// struct Ground;
+///
+/// impl Constraint for Ground {
+///     fn constrain(&self, _entity: EntityId, state: &mut State) {
+///         if state.position.z < 0.0 {
+///             state.position.z = 0.0;
+///             state.velocity.z = 0.0;
+///         }
+///     }
+/// }
+/// ```
+pub trait Constraint: Send + Sync {
+    /// Corrects an extrapolated state.
+    fn constrain(&self, entity: EntityId, state: &mut State);
+}

@@ -1,0 +1,149 @@
+//! What a sender knows about the way to one receiver: round trips, one-way delay, and which reception times to believe.
+//!
+//! The policies give more to whoever suffers more, so a receiver gains by pretending to suffer. A claimed reception time
+//! is therefore booked only within what the sender's own round trips allow (see [`PathEstimate::bounds`]). A constant lie
+//! within the round trip cannot be told from an asymmetric path by anybody; everything beyond it is cut off here.
+
+use crate::time::{Duration, GlobalTime};
+
+/// Slack below the smallest plausible reception time.
+const EARLY_MARGIN: Duration = Duration::from_millis(5);
+/// Slack above the largest plausible reception time, before jitter.
+const LATE_MARGIN: Duration = Duration::from_millis(5);
+/// The smallest round trip is the smallest of the last one to two spans of this length, so that it can rise again when a
+/// route changes.
+const FLOOR_SPAN: Duration = Duration::from_secs(60);
+
+/// Which reception times a sender believes, relative to the moment of sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayBounds {
+    /// The smallest.
+    pub least: Duration,
+    /// The largest.
+    pub most: Duration,
+}
+
+/// The delay to one receiver, estimated from receipts and round trips.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PathEstimate {
+    delay: Option<Duration>,
+    delay_deviation: Duration,
+    round_trip: Option<Duration>,
+    /// The smallest round trip of this span and of the one before.
+    floors: [Option<Duration>; 2],
+    floor_since: GlobalTime,
+    /// Mean and mean deviation of how far round trips exceed the smallest.
+    excess: Duration,
+    excess_deviation: Duration,
+}
+
+impl PathEstimate {
+    /// The one-way delay to expect, once there has been a receipt.
+    pub fn delay(&self) -> Option<Duration> {
+        self.delay
+    }
+
+    /// How much single delays deviate from that on average.
+    pub fn jitter(&self) -> Duration {
+        self.delay_deviation
+    }
+
+    /// The smoothed round trip.
+    pub fn round_trip(&self) -> Option<Duration> {
+        self.round_trip
+    }
+
+    /// The smallest round trip of the last minute or two.
+    pub fn least_round_trip(&self) -> Option<Duration> {
+        match self.floors {
+            [Some(a), Some(b)] => Some(a.min(b)),
+            [a, b] => a.or(b),
+        }
+    }
+
+    /// Takes in one round trip measured by the sender itself.
+    pub fn observe_round_trip(&mut self, round_trip: Duration, now: GlobalTime) {
+        if round_trip <= Duration::ZERO {
+            return;
+        }
+        if now.since(self.floor_since) > FLOOR_SPAN {
+            self.floors = [None, self.floors[0]];
+            self.floor_since = now;
+        }
+        self.floors[0] = Some(self.floors[0].map_or(round_trip, |floor| floor.min(round_trip)));
+        let excess = round_trip - self.least_round_trip().unwrap_or(round_trip);
+        self.excess_deviation = smooth(self.excess_deviation, (excess - self.excess).abs());
+        self.excess = smooth(self.excess, excess);
+        self.round_trip = Some(self.round_trip.map_or(round_trip, |mean| smooth(mean, round_trip)));
+    }
+
+    /// Takes in one accepted one-way delay.
+    pub fn observe_delay(&mut self, delay: Duration) {
+        match self.delay {
+            None => self.delay = Some(delay),
+            Some(mean) => {
+                self.delay_deviation = smooth(self.delay_deviation, (delay - mean).abs());
+                self.delay = Some(smooth(mean, delay));
+            }
+        }
+    }
+
+    /// The delays that the sender's own round trips allow; `None` while there has been none.
+    ///
+    /// At least half the smallest round trip less a margin; at most 1.1 times that half, plus 5 ms, plus the jitter that
+    /// round trips showed.
+    pub fn bounds(&self) -> Option<DelayBounds> {
+        let half = self.least_round_trip()? / 2;
+        let jitter = self.excess + self.excess_deviation * 4;
+        Some(DelayBounds { least: half - EARLY_MARGIN, most: half + half / 10 + LATE_MARGIN + jitter })
+    }
+
+    /// After how long without a receipt a vector counts as lost.
+    pub fn loss_after(&self) -> Duration {
+        let round_trip = self.round_trip.or(self.delay.map(|d| d * 2)).unwrap_or(Duration::from_secs(2));
+        round_trip.max(self.delay.unwrap_or(Duration::ZERO) * 2) + Duration::from_millis(600)
+    }
+}
+
+/// An eighth of the new value into the mean, in whole nanoseconds: equal values leave it exactly equal.
+fn smooth(mean: Duration, value: Duration) -> Duration {
+    mean + (value - mean) / 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constant_delays_are_estimated_exactly() {
+        let mut path = PathEstimate::default();
+        for _ in 0..100 {
+            path.observe_delay(Duration::from_nanos(123_456_789));
+        }
+        assert_eq!(path.delay(), Some(Duration::from_nanos(123_456_789)));
+        assert_eq!(path.jitter(), Duration::ZERO);
+    }
+
+    #[test]
+    fn an_honest_delay_is_within_the_bounds_and_a_second_more_is_not() {
+        let mut path = PathEstimate::default();
+        assert_eq!(path.bounds(), None);
+        for i in 0..200i64 {
+            let jitter = Duration::from_millis(i * 37 % 40);
+            path.observe_round_trip(Duration::from_millis(200) + jitter, GlobalTime::from_millis(i * 100));
+        }
+        let bounds = path.bounds().unwrap();
+        assert!(bounds.least <= Duration::from_millis(100) && bounds.most >= Duration::from_millis(140));
+        assert!(bounds.most < Duration::from_millis(400), "{bounds:?}");
+    }
+
+    #[test]
+    fn the_smallest_round_trip_forgets_an_old_route() {
+        let mut path = PathEstimate::default();
+        for i in 0..400 {
+            let round_trip = if i < 100 { 20 } else { 80 };
+            path.observe_round_trip(Duration::from_millis(round_trip), GlobalTime::from_millis(i * 1000));
+        }
+        assert_eq!(path.least_round_trip(), Some(Duration::from_millis(80)));
+    }
+}

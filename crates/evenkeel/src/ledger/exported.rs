@@ -1,0 +1,137 @@
+//! The exported path of one entity: its newest DR vectors, as receivers decode them.
+
+use crate::motion::Motion;
+use crate::path::Piece;
+use crate::time::{Duration, GlobalTime};
+use crate::wire::Quantised;
+use alloc::collections::VecDeque;
+
+/// A DR vector: a motion stamped with the global time of its generation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vector {
+    /// Counts the entity's vectors, from 1.
+    pub number: u32,
+    /// When it was generated, on the format's time grid.
+    pub generated: GlobalTime,
+    /// The motion as every receiver decodes it.
+    pub motion: Motion,
+    /// The same on the format's lattice.
+    pub(crate) quantised: Quantised,
+}
+
+/// The newest vectors of one entity, with consecutive numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Exported {
+    ring: VecDeque<Vector>,
+}
+
+impl Exported {
+    pub(crate) fn push(&mut self, vector: Vector) {
+        debug_assert!(self.ring.back().is_none_or(|last| last.number + 1 == vector.number));
+        self.ring.push_back(vector);
+    }
+
+    pub(crate) fn newest(&self) -> Option<&Vector> {
+        self.ring.back()
+    }
+
+    pub(crate) fn get(&self, number: u32) -> Option<&Vector> {
+        let oldest = self.ring.front()?.number;
+        self.ring.get(number.checked_sub(oldest)? as usize)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// When the oldest vector kept was generated.
+    pub(crate) fn since(&self) -> Option<GlobalTime> {
+        self.ring.front().map(|v| v.generated)
+    }
+
+    /// When the oldest vector stopped being the newest.
+    pub(crate) fn oldest_until(&self) -> Option<GlobalTime> {
+        self.ring.get(1).map(|v| v.generated)
+    }
+
+    pub(crate) fn drop_oldest(&mut self) -> Option<Vector> {
+        self.ring.pop_front()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.ring.clear();
+    }
+
+    /// The pieces of the exported path that matter from `from` on.
+    pub(crate) fn pieces(&self, from: GlobalTime) -> impl Iterator<Item = Piece> + '_ {
+        let first = self.ring.partition_point(|v| v.generated <= from).saturating_sub(1);
+        self.ring.range(first..).map(|v| Piece {
+            start: v.generated,
+            epoch: v.generated,
+            motion: v.motion,
+            vector: v.number,
+            freeze: None,
+        })
+    }
+
+    /// The vector that was the newest at a time.
+    pub(crate) fn at(&self, t: GlobalTime) -> Option<&Vector> {
+        let after = self.ring.partition_point(|v| v.generated <= t);
+        self.ring.get(after.checked_sub(1)?)
+    }
+
+    /// Whether the path is still known at a time.
+    pub(crate) fn reaches_back_to(&self, t: GlobalTime) -> bool {
+        self.since().is_some_and(|since| since <= t)
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.ring.capacity() * size_of::<Vector>()
+    }
+}
+
+/// How receivers place what they are sent: the part of a receiver's rules that the sender must know to keep its books.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placing {
+    /// From which moment a vector is extrapolated.
+    pub rule: ClockRule,
+    /// How long everything waits before it is shown.
+    pub lag: Duration,
+    /// How far a vector is extrapolated at most.
+    pub max_age: Duration,
+}
+
+impl Default for Placing {
+    /// Global time, no lag, extrapolation for at most three seconds.
+    fn default() -> Self {
+        Self { rule: ClockRule::Global, lag: Duration::ZERO, max_age: Duration::from_secs(3) }
+    }
+}
+
+/// From which moment a receiver extrapolates a vector. The experiments compare the three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum ClockRule {
+    /// From its generation, by the session's clock: the accuracy model (paper, section 3; thesis, chapter 2).
+    #[default]
+    Global,
+    /// From its arrival, by the receiver's own clock: what games do today.
+    Local,
+    /// From its arrival less the estimated one-way delay: no synchronised clock (thesis, section 4.5.1).
+    OneWay,
+}
+
+impl Placing {
+    /// From which time a vector is extrapolated, in shown time.
+    pub fn epoch(&self, generated: GlobalTime, arrival: GlobalTime, delay: Duration) -> GlobalTime {
+        match self.rule {
+            ClockRule::Global => generated,
+            ClockRule::Local => arrival,
+            ClockRule::OneWay => arrival - delay,
+        }
+    }
+
+    /// From which shown time on a vector is shown: when it has arrived, and no sooner than the moment it speaks of.
+    pub fn start(&self, epoch: GlobalTime, arrival: GlobalTime) -> GlobalTime {
+        epoch.max(arrival - self.lag)
+    }
+}

@@ -1,0 +1,420 @@
+//! The ledger: what each receiver is believed to be showing, and what that has cost it in export error.
+//!
+//! For every entity and receiver the sender keeps which vectors it sent, when they arrived (from receipts) or should arrive
+//! (from the delay estimate), and the error between the exported path and the path the receiver therefore places:
+//!
+//! - **CEE**, cumulative: up to the oldest vector whose fate is still open, known from receipts ([`PairView::known`]);
+//! - **EEE**, estimated: since then ([`PairView::estimated`]);
+//! - **AEE**, accumulated: both together ([`PairView::accumulated`]), what policies weigh.
+//!
+//! Late receipts correct what was closed. With lag, all paths are compared at shown time. Books are kept per entity, as
+//! the paper does; [`Ledger::fairness`] adds them up per receiver.
+
+mod exported;
+mod fairness;
+mod pair;
+
+pub use exported::{ClockRule, Placing, Vector};
+pub use fairness::{Fairness, ReceiverFairness};
+pub use pair::Relevance;
+
+pub(crate) use exported::Exported;
+pub(crate) use pair::{Context, Flight, Held, PairBook};
+
+use crate::delay::PathEstimate;
+use crate::ids::{EntityId, HostId};
+use crate::path::{SplitError, distance_integral};
+use crate::policy::Spent;
+use crate::time::{Duration, GlobalTime};
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// An entity by its place in the ledger, valid until the entity is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntityIndex(pub usize);
+
+/// A receiver by its place in the ledger: 0 to n - 1, without gaps. When one leaves, the last takes its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ReceiverIndex(pub usize);
+
+/// What one entity's vectors were, and its books at every receiver.
+#[derive(Debug)]
+pub(crate) struct EntityBook {
+    /// `None` once the entity was removed and the slot waits for another.
+    pub(crate) id: Option<EntityId>,
+    pub(crate) epoch: u32,
+    /// Never restarts, so that no old receipt can speak of a new vector.
+    next_number: u32,
+    pub(crate) exported: Exported,
+    pub(crate) pairs: Vec<PairBook>,
+}
+
+/// What the sender knows about one receiver.
+#[derive(Debug)]
+pub(crate) struct ReceiverBook {
+    pub(crate) host: HostId,
+    pub(crate) path: PathEstimate,
+    pub(crate) vectors: u64,
+    pub(crate) bytes: u64,
+    /// Errors and seconds of entities that are gone.
+    past_error: SplitError,
+    past_shown: Duration,
+}
+
+/// The exported path of an entity keeps at most this many vectors, however short the history asked for.
+const MAX_EXPORTED: usize = 256;
+
+/// Everything a sender knows about its receivers. See the [module](self).
+#[derive(Debug)]
+pub struct Ledger {
+    pub(crate) placing: Placing,
+    pub(crate) window: Option<Duration>,
+    pub(crate) history: Duration,
+    pub(crate) entities: Vec<EntityBook>,
+    pub(crate) receivers: Vec<ReceiverBook>,
+    pub(crate) spent: Spent,
+    entity_index: HashMap<EntityId, usize>,
+    receiver_index: HashMap<HostId, usize>,
+    free: Vec<usize>,
+}
+
+impl Ledger {
+    pub(crate) fn new(placing: Placing, window: Option<Duration>, history: Duration) -> Self {
+        Self {
+            placing,
+            window,
+            history,
+            entities: Vec::new(),
+            receivers: Vec::new(),
+            spent: Spent::default(),
+            entity_index: HashMap::new(),
+            receiver_index: HashMap::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// All receivers, in order.
+    pub fn receivers(&self) -> impl DoubleEndedIterator<Item = ReceiverIndex> + ExactSizeIterator + use<> {
+        (0..self.receivers.len()).map(ReceiverIndex)
+    }
+
+    /// All entities, in order of their index.
+    pub fn entities(&self) -> impl DoubleEndedIterator<Item = EntityIndex> + '_ {
+        self.entities.iter().enumerate().filter(|(_, e)| e.id.is_some()).map(|(i, _)| EntityIndex(i))
+    }
+
+    /// How many entities there are.
+    pub fn entity_count(&self) -> usize {
+        self.entity_index.len()
+    }
+
+    /// A receiver's host.
+    pub fn host(&self, receiver: ReceiverIndex) -> HostId {
+        self.receivers[receiver.0].host
+    }
+
+    /// The receiver at a host.
+    pub fn receiver(&self, host: HostId) -> Option<ReceiverIndex> {
+        self.receiver_index.get(&host).copied().map(ReceiverIndex)
+    }
+
+    /// An entity by its name.
+    pub fn entity(&self, id: EntityId) -> Option<EntityIndex> {
+        self.entity_index.get(&id).copied().map(EntityIndex)
+    }
+
+    /// An entity's name; `None` if the index is no longer in use.
+    pub fn entity_id(&self, entity: EntityIndex) -> Option<EntityId> {
+        self.entities.get(entity.0).and_then(|e| e.id)
+    }
+
+    /// The newest vector of an entity.
+    pub fn newest(&self, entity: EntityIndex) -> Option<&Vector> {
+        self.entities[entity.0].exported.newest()
+    }
+
+    /// A vector of an entity by number, while it is within the history.
+    pub fn vector(&self, entity: EntityIndex, number: u32) -> Option<&Vector> {
+        self.entities[entity.0].exported.get(number)
+    }
+
+    /// What is known about the way to a receiver.
+    pub fn path(&self, receiver: ReceiverIndex) -> &PathEstimate {
+        &self.receivers[receiver.0].path
+    }
+
+    /// How receivers place what they are sent.
+    pub fn placing(&self) -> &Placing {
+        &self.placing
+    }
+
+    /// What was sent so far.
+    pub fn spent(&self) -> Spent {
+        self.spent
+    }
+
+    /// The books of one entity at one receiver.
+    pub fn pair(&self, entity: EntityIndex, receiver: ReceiverIndex) -> PairView<'_> {
+        PairView { ledger: self, entity, receiver }
+    }
+
+    /// Bytes of memory behind the ledger, allocations included.
+    pub fn memory_bytes(&self) -> usize {
+        let entity = |e: &EntityBook| {
+            let pairs = e.pairs.capacity() * size_of::<PairBook>();
+            pairs + e.pairs.iter().map(PairBook::heap_bytes).sum::<usize>() + e.exported.heap_bytes()
+        };
+        size_of::<Self>()
+            + self.entities.capacity() * size_of::<EntityBook>()
+            + self.receivers.capacity() * size_of::<ReceiverBook>()
+            + self.entities.iter().map(entity).sum::<usize>()
+    }
+
+    pub(crate) fn add_receiver(&mut self, host: HostId, now: GlobalTime) -> ReceiverIndex {
+        let index = self.receivers.len();
+        self.receivers.push(ReceiverBook {
+            host,
+            path: PathEstimate::default(),
+            vectors: 0,
+            bytes: 0,
+            past_error: SplitError::default(),
+            past_shown: Duration::ZERO,
+        });
+        self.receiver_index.insert(host, index);
+        for entity in &mut self.entities {
+            entity.pairs.push(PairBook::new(now, self.placing.lag));
+        }
+        ReceiverIndex(index)
+    }
+
+    pub(crate) fn remove_receiver(&mut self, receiver: ReceiverIndex) {
+        let gone = self.receivers.swap_remove(receiver.0);
+        self.receiver_index.remove(&gone.host);
+        if let Some(moved) = self.receivers.get(receiver.0) {
+            self.receiver_index.insert(moved.host, receiver.0);
+        }
+        for entity in &mut self.entities {
+            entity.pairs.swap_remove(receiver.0);
+        }
+    }
+
+    pub(crate) fn add_entity(&mut self, id: EntityId, epoch: u32, now: GlobalTime) -> EntityIndex {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.entities.push(EntityBook {
+                id: None,
+                epoch: 0,
+                next_number: 1,
+                exported: Exported::default(),
+                pairs: Vec::new(),
+            });
+            self.entities.len() - 1
+        });
+        let lag = self.placing.lag;
+        let book = &mut self.entities[index];
+        (book.id, book.epoch) = (Some(id), epoch);
+        book.pairs.clear();
+        book.pairs.resize_with(self.receivers.len(), || PairBook::new(now, lag));
+        self.entity_index.insert(id, index);
+        EntityIndex(index)
+    }
+
+    /// Closes an entity's books, adds them to what its receivers suffered, and frees its place.
+    pub(crate) fn remove_entity(&mut self, entity: EntityIndex, now: GlobalTime) {
+        for receiver in 0..self.receivers.len() {
+            self.finish_pair(entity, ReceiverIndex(receiver), now);
+        }
+        let book = &mut self.entities[entity.0];
+        book.exported.clear();
+        book.pairs.clear();
+        if let Some(id) = book.id.take() {
+            self.entity_index.remove(&id);
+            self.free.push(entity.0);
+        }
+    }
+
+    /// Closes the books of one pair for good and starts new ones.
+    pub(crate) fn finish_pair(&mut self, entity: EntityIndex, receiver: ReceiverIndex, now: GlobalTime) {
+        let lag = self.placing.lag;
+        let (book, context) = self.split(entity, receiver);
+        book.finish(context, now);
+        let (error, shown) = (book.accumulated(context, now), book.shown_for(context, now));
+        *book = PairBook { relevance: book.relevance, ..PairBook::new(now, lag) };
+        let receiver = &mut self.receivers[receiver.0];
+        receiver.past_error += error;
+        receiver.past_shown += shown;
+    }
+
+    /// A new vector becomes the exported path.
+    pub(crate) fn export(&mut self, entity: EntityIndex, mut vector: Vector, now: GlobalTime) -> u32 {
+        self.trim(entity, now);
+        let book = &mut self.entities[entity.0];
+        vector.number = book.next_number;
+        book.next_number += 1;
+        book.exported.push(vector);
+        vector.number
+    }
+
+    /// Drops vectors that no query within the history can reach. Done in batches: twice the history is let to pile up.
+    fn trim(&mut self, entity: EntityIndex, now: GlobalTime) {
+        let exported = &self.entities[entity.0].exported;
+        let stale = exported.since().is_some_and(|since| now.since(since) > self.history * 2);
+        if !(exported.len() >= MAX_EXPORTED || (stale && exported.len() > 1)) {
+            return;
+        }
+        self.close_entity(entity, now);
+        let horizon = now - self.history - self.placing.lag;
+        while let Some(until) = self.entities[entity.0].exported.oldest_until() {
+            let full = self.entities[entity.0].exported.len() > MAX_EXPORTED / 2;
+            if until > horizon && !full {
+                break;
+            }
+            self.drop_oldest(entity, until);
+        }
+    }
+
+    fn drop_oldest(&mut self, entity: EntityIndex, until: GlobalTime) {
+        for receiver in 0..self.receivers.len() {
+            let (book, context) = self.split(entity, ReceiverIndex(receiver));
+            // Books that still need the vector are closed with what is believed: it is that or nothing.
+            book.close_to(context, until);
+        }
+        let book = &mut self.entities[entity.0];
+        if let Some(vector) = book.exported.drop_oldest() {
+            for pair in &mut book.pairs {
+                pair.keep_if_in_use(vector.number, vector.generated, &vector.motion);
+            }
+        }
+    }
+
+    /// Brings the books of one entity up to date at every receiver.
+    pub(crate) fn close_entity(&mut self, entity: EntityIndex, now: GlobalTime) {
+        for receiver in 0..self.receivers.len() {
+            let (book, context) = self.split(entity, ReceiverIndex(receiver));
+            book.close(context, now);
+        }
+    }
+
+    /// One pair's book together with what its arithmetic needs.
+    pub(crate) fn split(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> (&mut PairBook, Context<'_>) {
+        let EntityBook { exported, pairs, .. } = &mut self.entities[entity.0];
+        let context = Context {
+            exported,
+            path: &self.receivers[receiver.0].path,
+            placing: &self.placing,
+            window: self.window,
+            history: self.history,
+        };
+        (&mut pairs[receiver.0], context)
+    }
+
+    fn context(&self, entity: EntityIndex, receiver: ReceiverIndex) -> (&PairBook, Context<'_>) {
+        let EntityBook { exported, pairs, .. } = &self.entities[entity.0];
+        let context = Context {
+            exported,
+            path: &self.receivers[receiver.0].path,
+            placing: &self.placing,
+            window: self.window,
+            history: self.history,
+        };
+        (&pairs[receiver.0], context)
+    }
+}
+
+/// The books of one entity at one receiver, to read.
+#[derive(Clone, Copy)]
+pub struct PairView<'a> {
+    ledger: &'a Ledger,
+    entity: EntityIndex,
+    receiver: ReceiverIndex,
+}
+
+impl<'a> PairView<'a> {
+    fn parts(&self) -> (&'a PairBook, Context<'a>) {
+        self.ledger.context(self.entity, self.receiver)
+    }
+
+    /// CEE: the export error that receipts have made certain.
+    pub fn known(&self, now: GlobalTime) -> SplitError {
+        let (book, context) = self.parts();
+        book.known(context, now)
+    }
+
+    /// EEE: the export error since then, with expected arrivals.
+    pub fn estimated(&self, now: GlobalTime) -> SplitError {
+        let (book, context) = self.parts();
+        book.accumulated(context, now) - book.known(context, now)
+    }
+
+    /// AEE: known and estimated together.
+    pub fn accumulated(&self, now: GlobalTime) -> SplitError {
+        let (book, context) = self.parts();
+        book.accumulated(context, now)
+    }
+
+    /// The accumulated error with the past fading over the configured window, so that nobody is owed, or owes, the whole
+    /// past.
+    pub fn recent(&self, now: GlobalTime) -> f64 {
+        let (book, context) = self.parts();
+        book.recent(context, now)
+    }
+
+    /// For how long the receiver has been showing the entity.
+    pub fn shown_for(&self, now: GlobalTime) -> Duration {
+        let (book, context) = self.parts();
+        book.shown_for(context, now)
+    }
+
+    /// The one-way delay to expect; zero while there is no estimate.
+    pub fn delay(&self) -> Duration {
+        self.ledger.path(self.receiver).delay().unwrap_or(Duration::ZERO)
+    }
+
+    /// The vector sent last, and when.
+    pub fn last_sent(&self) -> Option<(u32, GlobalTime)> {
+        self.parts().0.last_sent().map(|f| (f.vector, f.sent))
+    }
+
+    /// The newest vector known to have arrived, and when it did.
+    pub fn last_received(&self) -> Option<(u32, GlobalTime)> {
+        self.parts().0.last_arrived().map(|f| (f.vector, f.arrival))
+    }
+
+    /// The newest vector that the receiver has, or that is on its way there.
+    pub fn reference(&self) -> Option<&'a Vector> {
+        self.ledger.vector(self.entity, self.parts().0.reference()?)
+    }
+
+    /// The vector that the receiver is believed to be using at a global time.
+    pub fn in_use(&self, t: GlobalTime) -> Option<&'a Vector> {
+        let (book, context) = self.parts();
+        self.ledger.vector(self.entity, book.shown_at(context, t - context.placing.lag)?.vector)
+    }
+
+    /// What the receiver would gain from `vector`: the integral of the distance between it and the
+    /// [`reference`](Self::reference) over a span of global time. `None` if the receiver has nothing to compare.
+    pub fn deviation(&self, vector: &Vector, from: GlobalTime, to: GlobalTime) -> Option<f64> {
+        let reference = self.reference()?;
+        let seconds = |v: &Vector| from.since(v.generated).as_secs_f64();
+        let span = to.since(from).max(Duration::ZERO).as_secs_f64();
+        Some(
+            distance_integral(
+                &vector.motion,
+                seconds(vector),
+                &reference.motion,
+                seconds(reference),
+                span,
+            )
+            .value,
+        )
+    }
+
+    /// The vector being held back for this receiver, and until when.
+    pub fn held(&self) -> Option<(u32, GlobalTime)> {
+        self.parts().0.held.map(|h| (h.vector, h.until))
+    }
+
+    /// Whether, and how much, the entity matters to the receiver.
+    pub fn relevance(&self) -> Relevance {
+        self.parts().0.relevance
+    }
+}

@@ -1,0 +1,305 @@
+//! The books of one entity at one receiver.
+
+use super::exported::{Exported, Placing};
+use crate::delay::PathEstimate;
+use crate::motion::Motion;
+use crate::path::{Piece, SplitError, export_error};
+use crate::time::{Duration, GlobalTime};
+use alloc::boxed::Box;
+use smallvec::SmallVec;
+
+/// Whether an entity matters to a receiver, and how much.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Relevance {
+    /// The receiver must not, or need not, know about it: nothing is sent, and it is told to forget the entity.
+    OutOfScope,
+    /// It is in scope with this importance; 1 is usual. Policies multiply errors by it.
+    Weight(f32),
+}
+
+impl Relevance {
+    /// The usual: in scope with weight 1.
+    pub const USUAL: Self = Self::Weight(1.0);
+
+    /// Whether the receiver is to know about the entity at all.
+    pub fn in_scope(self) -> bool {
+        matches!(self, Self::Weight(_))
+    }
+}
+
+/// One vector on its way to one receiver, or arrived there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flight {
+    pub(crate) sent: GlobalTime,
+    pub(crate) arrival: GlobalTime,
+    pub(crate) vector: u32,
+    pub(crate) fate: Fate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    InFlight,
+    Arrived,
+    Lost,
+}
+
+/// A vector that waits for its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) vector: u32,
+    pub(crate) until: GlobalTime,
+}
+
+/// More flights than this are never kept per entity and receiver; the oldest count as lost.
+const MAX_FLIGHTS: usize = 64;
+
+/// The books of one entity at one receiver.
+#[derive(Debug)]
+pub(crate) struct PairBook {
+    /// What was sent and has not been forgotten, in the order of sending.
+    flights: SmallVec<[Flight; 3]>,
+    /// The error up to `until`: closed, but for late receipts.
+    settled: SplitError,
+    /// The same with the past fading.
+    faded: f64,
+    /// Shown time up to which the books are closed.
+    until: GlobalTime,
+    /// When the receiver first showed the entity.
+    shown_since: Option<GlobalTime>,
+    /// The motion of the vector in use, once the exported path no longer holds it.
+    anchor: Option<Box<(u32, GlobalTime, Motion)>>,
+    pub(crate) held: Option<Held>,
+    /// The newest vector queued for sending; 0 for none.
+    pub(crate) queued: u32,
+    /// The newest vector known to have arrived; 0 for none.
+    pub(crate) acknowledged: u32,
+    pub(crate) relevance: Relevance,
+}
+
+/// Everything around a pair that its arithmetic needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) exported: &'a Exported,
+    pub(crate) path: &'a PathEstimate,
+    pub(crate) placing: &'a Placing,
+    /// How long the past counts in the fading sum; `None` for ever.
+    pub(crate) window: Option<Duration>,
+    pub(crate) history: Duration,
+}
+
+impl PairBook {
+    pub(crate) fn new(now: GlobalTime, lag: Duration) -> Self {
+        Self {
+            flights: SmallVec::new(),
+            settled: SplitError::default(),
+            faded: 0.0,
+            until: now - lag,
+            shown_since: None,
+            anchor: None,
+            held: None,
+            queued: 0,
+            acknowledged: 0,
+            relevance: Relevance::USUAL,
+        }
+    }
+
+    pub(crate) fn record_send(&mut self, vector: u32, sent: GlobalTime) {
+        if self.flights.len() >= MAX_FLIGHTS {
+            self.flights.remove(0);
+        }
+        self.flights.push(Flight { sent, arrival: sent, vector, fate: Fate::InFlight });
+    }
+
+    pub(crate) fn last_sent(&self) -> Option<&Flight> {
+        self.flights.last()
+    }
+
+    pub(crate) fn last_arrived(&self) -> Option<&Flight> {
+        self.flights.iter().filter(|f| f.fate == Fate::Arrived).max_by_key(|f| f.vector)
+    }
+
+    /// The newest vector that the receiver has or will have, as far as one knows.
+    pub(crate) fn reference(&self) -> Option<u32> {
+        self.flights.iter().filter(|f| f.fate != Fate::Lost).map(|f| f.vector).max()
+    }
+
+    /// A receipt: the vector sent at `sent` arrived. Answers the flight if that is news.
+    pub(crate) fn record_arrival(
+        &mut self,
+        vector: u32,
+        sent: GlobalTime,
+        arrival: GlobalTime,
+        context: Context<'_>,
+    ) -> Option<Flight> {
+        let index = self.position(vector, sent)?;
+        if self.flights[index].fate == Fate::Arrived {
+            return None;
+        }
+        let mut arrived = self.flights[index];
+        (arrived.fate, arrived.arrival) = (Fate::Arrived, arrival);
+        let start = self.piece(&arrived, context).map_or(GlobalTime::MAX, |piece| piece.start);
+        if start < self.until && context.exported.reaches_back_to(start) {
+            // It had counted as lost and the books are closed: book the difference.
+            let without = self.error(context, start, self.until);
+            self.flights[index] = arrived;
+            let correction = self.error(context, start, self.until) - without;
+            self.settled += correction;
+            self.faded += correction.total();
+        } else {
+            self.flights[index] = arrived;
+        }
+        self.acknowledged = self.acknowledged.max(vector);
+        self.shown_since = Some(self.shown_since.map_or(start, |since| since.min(start)));
+        Some(arrived)
+    }
+
+    /// No receipt came in time. Answers whether nothing newer is on its way or there.
+    pub(crate) fn record_loss(&mut self, vector: u32, sent: GlobalTime) -> bool {
+        let Some(index) = self.position(vector, sent) else { return false };
+        if self.flights[index].fate != Fate::InFlight {
+            return false;
+        }
+        self.flights[index].fate = Fate::Lost;
+        self.reference().is_none_or(|newest| newest < vector)
+    }
+
+    fn position(&self, vector: u32, sent: GlobalTime) -> Option<usize> {
+        self.flights.iter().position(|f| f.vector == vector && f.sent == sent)
+    }
+
+    /// The shown time up to which everything is known: before the oldest vector whose fate is open.
+    fn frontier(&self, now: GlobalTime, lag: Duration) -> GlobalTime {
+        let open = self.flights.iter().filter(|f| f.fate == Fate::InFlight).map(|f| f.sent).min();
+        open.map_or(now, |sent| sent.min(now)) - lag
+    }
+
+    /// Closes the books as far as everything is known, and forgets what will never matter again.
+    pub(crate) fn close(&mut self, context: Context<'_>, now: GlobalTime) {
+        self.close_to(context, self.frontier(now, context.placing.lag));
+        self.forget(context, now);
+    }
+
+    /// Closes the books up to a shown time, with estimates where nothing better is known.
+    pub(crate) fn close_to(&mut self, context: Context<'_>, until: GlobalTime) {
+        if until <= self.until {
+            return;
+        }
+        let error = self.error(context, self.until, until);
+        let kept = fading(context.window, until.since(self.until));
+        self.faded = self.faded * kept + error.total();
+        self.settled += error;
+        self.until = until;
+    }
+
+    /// Drops flights that no query within the history can reach.
+    fn forget(&mut self, context: Context<'_>, now: GlobalTime) {
+        let horizon = self.until.min(now - context.history - context.placing.lag);
+        let Some(shown) = self.shown_at(context, horizon).map(|piece| piece.vector) else { return };
+        self.flights.retain(|f| f.vector >= shown || f.fate == Fate::InFlight);
+    }
+
+    /// The exported path is about to drop a vector: keep its motion if it is the one in use.
+    pub(crate) fn keep_if_in_use(&mut self, number: u32, generated: GlobalTime, motion: &Motion) {
+        if self.last_arrived().is_some_and(|f| f.vector == number) {
+            self.anchor = Some(Box::new((number, generated, *motion)));
+        }
+    }
+
+    /// Before the entity leaves or changes hands: closes the books with what is known and believed, and forgets flights.
+    pub(crate) fn finish(&mut self, context: Context<'_>, now: GlobalTime) {
+        self.close_to(context, now - context.placing.lag);
+        self.flights.clear();
+        self.anchor = None;
+        self.held = None;
+        (self.queued, self.acknowledged) = (0, 0);
+    }
+
+    pub(crate) fn known(&self, context: Context<'_>, now: GlobalTime) -> SplitError {
+        self.settled + self.error(context, self.until, self.frontier(now, context.placing.lag))
+    }
+
+    pub(crate) fn accumulated(&self, context: Context<'_>, now: GlobalTime) -> SplitError {
+        self.settled + self.error(context, self.until, now - context.placing.lag)
+    }
+
+    pub(crate) fn recent(&self, context: Context<'_>, now: GlobalTime) -> f64 {
+        let shown = now - context.placing.lag;
+        self.faded * fading(context.window, shown.since(self.until)) + self.error(context, self.until, shown).total()
+    }
+
+    /// For how long the receiver has been showing the entity.
+    pub(crate) fn shown_for(&self, context: Context<'_>, now: GlobalTime) -> Duration {
+        let shown = now - context.placing.lag;
+        self.shown_since.map_or(Duration::ZERO, |since| shown.since(since).max(Duration::ZERO))
+    }
+
+    fn error(&self, context: Context<'_>, from: GlobalTime, to: GlobalTime) -> SplitError {
+        if to <= from || self.flights.is_empty() {
+            return SplitError::default();
+        }
+        export_error(context.exported.pieces(from), self.placed(context, from), from, to)
+    }
+
+    /// The piece shown at a shown time.
+    pub(crate) fn shown_at(&self, context: Context<'_>, t: GlobalTime) -> Option<Piece> {
+        self.flights
+            .iter()
+            .filter(|f| f.fate != Fate::Lost)
+            .filter_map(|f| self.piece(f, context))
+            .filter(|piece| piece.start <= t)
+            .max_by_key(|piece| piece.vector)
+    }
+
+    /// The placed path from `from` on: the newest vector by generation among those that have taken effect.
+    fn placed<'a>(&'a self, context: Context<'a>, from: GlobalTime) -> impl Iterator<Item = Piece> + 'a {
+        let mut cursor = from;
+        let mut current = 0;
+        let mut first = self.shown_at(context, from);
+        core::iter::from_fn(move || {
+            if let Some(piece) = first.take() {
+                current = piece.vector;
+                return Some(piece);
+            }
+            let next = self
+                .flights
+                .iter()
+                .filter(|f| f.fate != Fate::Lost && f.vector > current)
+                .filter_map(|f| self.piece(f, context))
+                .filter(|piece| piece.start > cursor)
+                .min_by_key(|piece| (piece.start, core::cmp::Reverse(piece.vector)))?;
+            (cursor, current) = (next.start, next.vector);
+            Some(next)
+        })
+    }
+
+    fn piece(&self, flight: &Flight, context: Context<'_>) -> Option<Piece> {
+        let (generated, motion) = match context.exported.get(flight.vector) {
+            Some(vector) => (vector.generated, vector.motion),
+            None => {
+                let (number, generated, motion) = **self.anchor.as_ref()?;
+                (number == flight.vector).then_some((generated, motion))?
+            }
+        };
+        let delay = context.path.delay().unwrap_or(Duration::ZERO);
+        let arrival = match flight.fate {
+            Fate::Arrived => flight.arrival,
+            Fate::InFlight | Fate::Lost => flight.sent + delay,
+        };
+        let placing = context.placing;
+        let epoch = placing.epoch(generated, arrival, delay);
+        let start = placing.start(epoch, arrival);
+        Some(Piece { start, epoch, motion, vector: flight.vector, freeze: Some(epoch + placing.max_age) })
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let spilled = if self.flights.spilled() { self.flights.capacity() * size_of::<Flight>() } else { 0 };
+        spilled + self.anchor.as_ref().map_or(0, |_| size_of::<(u32, GlobalTime, Motion)>())
+    }
+}
+
+fn fading(window: Option<Duration>, span: Duration) -> f64 {
+    match window {
+        Some(window) if window > Duration::ZERO => libm::exp(-span.as_secs_f64() / window.as_secs_f64()),
+        _ => 1.0,
+    }
+}

@@ -1,0 +1,169 @@
+//! Policies: who is told about a new DR vector, and when.
+//!
+//! At every trigger the [`Sender`](crate::Sender) asks its policy once, over the whole [`Ledger`]: for every receiver the
+//! answer is now, at a later time, or not at all. A policy sees only what a real sender can know: its own vectors, when it
+//! sent them, what receipts said, and its estimate of each delay.
+//!
+//! Three things are not the policy's to refuse: the first vector of an entity's life, the current vectors for a receiver
+//! that joins, and those of an entity that comes into a receiver's scope.
+
+mod base;
+mod budget;
+
+pub use base::{Base, EveryKth};
+pub use budget::{Budget, BudgetError, Spent};
+
+use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
+use crate::time::GlobalTime;
+use crate::trigger::Cause;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use core::fmt;
+
+/// A new DR vector, about which a [`Policy`] decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trigger {
+    /// The entity, as an index into the ledger.
+    pub entity: EntityIndex,
+    /// The vector's number; [`Ledger::vector`] has its motion.
+    pub vector: u32,
+    /// Why it became due.
+    pub cause: Cause,
+    /// When it was generated.
+    pub at: GlobalTime,
+}
+
+/// What to do with a vector for one receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Decision {
+    /// Send it in the next datagram.
+    Now,
+    /// Hold it until then. If a newer vector becomes due before, [`Policy::overtaken`] decides.
+    At(GlobalTime),
+    /// Do not send it.
+    #[default]
+    Not,
+}
+
+/// What becomes of a held vector when the next one is generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Overtaken {
+    /// It is dropped (paper, section 4; thesis, algorithm 1).
+    #[default]
+    Drop,
+    /// It is sent at once, before the new one is decided (thesis, algorithm 2).
+    Send,
+}
+
+/// What became known about one vector at one receiver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settled {
+    /// The entity.
+    pub entity: EntityIndex,
+    /// The receiver.
+    pub receiver: ReceiverIndex,
+    /// The vector's number.
+    pub vector: u32,
+    /// When it was sent.
+    pub sent: GlobalTime,
+    /// When it arrived, as booked; `None` if it counts as lost.
+    pub arrival: Option<GlobalTime>,
+}
+
+/// Decides what each receiver is told. See the [module](self) for the rules, and [`Base`] for the shortest example.
+///
+/// ```
+/// use evenkeel::ledger::{Ledger, ReceiverIndex};
+/// use evenkeel::policy::{Decision, Policy, Trigger};
+///
+/// /// Every vector to whoever has suffered most so far, and to nobody else.
+/// struct WorstFirst;
+///
+/// impl Policy for WorstFirst {
+///     fn name(&self) -> String {
+///         "worst-first".into()
+///     }
+///
+///     fn decide(&mut self, ledger: &Ledger, trigger: &Trigger, decisions: &mut [Decision]) {
+///         let suffered = |&r: &ReceiverIndex| ledger.pair(trigger.entity, r).accumulated(trigger.at).total();
+///         let worst = ledger.receivers().max_by(|a, b| suffered(a).total_cmp(&suffered(b)));
+///         if let Some(worst) = worst {
+///             decisions[worst.0] = Decision::Now;
+///         }
+///     }
+/// }
+/// ```
+pub trait Policy: Send {
+    /// The name that tables show.
+    fn name(&self) -> String;
+
+    /// Answers for every receiver. `decisions` has one entry per receiver in the order of [`Ledger::receivers`], each
+    /// [`Decision::Not`] to begin with; entries of receivers for which the entity is out of scope are ignored.
+    fn decide(&mut self, ledger: &Ledger, trigger: &Trigger, decisions: &mut [Decision]);
+
+    /// What becomes of held vectors at the next trigger.
+    fn overtaken(&self) -> Overtaken {
+        Overtaken::Drop
+    }
+
+    /// Whether [`decide`](Self::decide) reads accumulated errors. If not, the books are brought up to date only when
+    /// somebody asks.
+    fn reads_error(&self) -> bool {
+        true
+    }
+
+    /// By how much to stretch every trigger's thresholds.
+    fn tolerance(&self) -> f64 {
+        1.0
+    }
+
+    /// When to call [`wake`](Self::wake), for policies that act between triggers.
+    fn next_wake(&self) -> Option<GlobalTime> {
+        None
+    }
+
+    /// Acts between triggers: `send` puts an entity's newest vector in the next datagram to a receiver.
+    fn wake(&mut self, _ledger: &Ledger, _now: GlobalTime, _send: &mut dyn FnMut(EntityIndex, ReceiverIndex)) {}
+
+    /// Hears what became known about a vector.
+    fn settled(&mut self, _ledger: &Ledger, _settled: &Settled) {}
+
+    /// Forgets a receiver that left. The one with the highest index takes over its index.
+    fn receiver_left(&mut self, _receiver: ReceiverIndex) {}
+
+    /// Forgets an entity that was removed. A later entity may get its index.
+    fn entity_left(&mut self, _entity: EntityIndex) {}
+}
+
+/// No policy has this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownPolicy {
+    /// What was asked for.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown policy `{}`: there are `base` and `base/k` (k from 1)", self.name)
+    }
+}
+
+impl core::error::Error for UnknownPolicy {}
+
+/// The policy with this name: `base`, or `base/k` for a whole number k.
+///
+/// ```
+/// assert_eq!(evenkeel::policy::by_name("base/3").unwrap().name(), "base/3");
+/// assert!(evenkeel::policy::by_name("bass").is_err());
+/// ```
+pub fn by_name(name: &str) -> Result<Box<dyn Policy>, UnknownPolicy> {
+    let unknown = || UnknownPolicy { name: name.to_string() };
+    match name.split_once('/') {
+        None if name == "base" => Ok(Box::new(Base)),
+        Some(("base", k)) => {
+            let k = k.parse().ok().and_then(core::num::NonZeroU32::new).ok_or_else(unknown)?;
+            Ok(Box::new(EveryKth::new(k)))
+        }
+        _ => Err(unknown()),
+    }
+}

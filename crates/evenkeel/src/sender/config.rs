@@ -1,0 +1,126 @@
+//! How a sender is set up.
+
+use crate::constraint::Constraint;
+use crate::ledger::Placing;
+use crate::motion::MotionKind;
+use crate::policy::{Base, Policy};
+use crate::time::Duration;
+use crate::trigger::Threshold;
+use crate::wire::{Format, FormatError};
+use alloc::boxed::Box;
+use core::fmt;
+
+/// How a [`Sender`](super::Sender) is set up. Start from the default and change what matters.
+pub struct SenderConfig {
+    /// Precision and bounds on the wire, as agreed with the receivers.
+    pub format: Format,
+    /// Who is told what and when.
+    pub policy: Box<dyn Policy>,
+    /// How the receivers place what they are sent: the books depend on it.
+    pub placing: Placing,
+    /// The largest datagram, in bytes; at least [`SenderConfig::LEAST_DATAGRAM`].
+    pub max_datagram: usize,
+    /// How many entities it may own at once.
+    pub max_entities: usize,
+    /// How many receivers it may serve at once.
+    pub max_receivers: usize,
+    /// How far back [`seen_by`](super::Sender::seen_by) answers and late receipts still correct the books.
+    pub history: Duration,
+    /// Over how long the past fades in [`PairView::recent`](crate::ledger::PairView::recent); `None` for never.
+    pub window: Option<Duration>,
+    /// Whether an entity's newest vector is sent again when the last one sent is lost. The papers leave that to the
+    /// heartbeat.
+    pub resend_lost: bool,
+    /// Makes the nonces unpredictable: give every sender random bytes of its own where receivers might lie.
+    pub secret: [u8; 16],
+    /// The world's say in extrapolation. Receivers must have the same.
+    pub constraint: Option<Box<dyn Constraint>>,
+}
+
+impl SenderConfig {
+    /// No datagram size below this is accepted: the largest record must fit.
+    pub const LEAST_DATAGRAM: usize = 320;
+
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        self.format.validate().map_err(ConfigError::Format)?;
+        if self.max_datagram < Self::LEAST_DATAGRAM {
+            return Err(ConfigError::DatagramTooSmall { least: Self::LEAST_DATAGRAM });
+        }
+        for (name, span) in [("lag", self.placing.lag), ("history", self.history)] {
+            if span.is_negative() {
+                return Err(ConfigError::Negative(name));
+            }
+        }
+        if self.placing.max_age <= Duration::ZERO {
+            return Err(ConfigError::Negative("max_age"));
+        }
+        Ok(())
+    }
+}
+
+impl Default for SenderConfig {
+    /// Every vector to everybody, in the default format, placed by global time, in datagrams of 1200 bytes.
+    fn default() -> Self {
+        Self {
+            format: Format::default(),
+            policy: Box::new(Base),
+            placing: Placing::default(),
+            max_datagram: 1200,
+            max_entities: 65_536,
+            max_receivers: 4_096,
+            history: Duration::from_secs(3),
+            window: Some(Duration::from_secs(20)),
+            resend_lost: true,
+            secret: [0; 16],
+            constraint: None,
+        }
+    }
+}
+
+/// How one entity is exported.
+///
+/// ```
+/// use evenkeel::{EntityConfig, MotionKind, Threshold};
+/// let tank = EntityConfig { kind: MotionKind::Circular, ..Threshold::within(0.1).into() };
+/// # let _ = tank;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct EntityConfig {
+    /// When a new vector is due.
+    pub threshold: Threshold,
+    /// Which motion its vectors carry.
+    pub kind: MotionKind,
+}
+
+impl From<Threshold> for EntityConfig {
+    fn from(threshold: Threshold) -> Self {
+        Self { threshold, kind: MotionKind::Auto }
+    }
+}
+
+/// A configuration that cannot work.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The format is not usable.
+    Format(FormatError),
+    /// The largest record would not fit.
+    DatagramTooSmall {
+        /// The smallest size that works.
+        least: usize,
+    },
+    /// A span of time is negative, or zero where it must not be.
+    Negative(&'static str),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Format(error) => write!(f, "the wire format is not usable: {error}"),
+            Self::DatagramTooSmall { least } => write!(f, "max_datagram must be at least {least} bytes"),
+            Self::Negative(name) => write!(f, "{name} is negative, or zero where it must not be"),
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}

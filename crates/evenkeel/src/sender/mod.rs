@@ -1,0 +1,510 @@
+//! The sender: the owner's half of the state machine.
+//!
+//! Its methods fall in four kinds, and none of them blocks, reads a clock or touches a socket:
+//!
+//! - **getters** look: [`ledger`](Sender::ledger), [`fairness`](Sender::fairness), [`seen_by`](Sender::seen_by);
+//! - **commands** are the application speaking: [`observe`](Sender::observe), [`add_receiver`](Sender::add_receiver), ...;
+//! - **`handle_*`** is the world speaking: [`handle_datagram`](Sender::handle_datagram);
+//! - **`poll_*`** is the machine answering: [`poll_transmit`](Sender::poll_transmit), [`poll_event`](Sender::poll_event),
+//!   and [`poll_timeout`](Sender::poll_timeout), which says when to come back if nothing else happens.
+
+mod config;
+mod export;
+mod outbox;
+mod receipts;
+mod transmit;
+
+pub use config::{ConfigError, EntityConfig, SenderConfig};
+
+use crate::constraint::Constraint;
+use crate::events::Events;
+use crate::ids::{EntityId, HostId};
+use crate::ledger::{EntityIndex, Fairness, Ledger, ReceiverIndex, Relevance};
+use crate::motion::{Motion, Pose, State};
+use crate::policy::{Decision, Policy};
+use crate::time::{Duration, GlobalTime};
+use crate::wire::{Body, Format, QuantiseError};
+use alloc::boxed::Box;
+use alloc::collections::{BinaryHeap, VecDeque};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::fmt;
+use outbox::{Outbox, Outgoing};
+
+/// Encoded bodies kept per entity: receivers with different round trips have different baselines.
+const BODIES: usize = 4;
+
+/// The sender's own side of an entity.
+struct Owned {
+    config: EntityConfig,
+    last_pose: Option<(Pose, GlobalTime)>,
+    /// The newest vector as encoded against the baselines in use: (vector, baseline or 0, body).
+    bodies: Vec<(u32, u32, Body)>,
+}
+
+/// Something that must happen at a given time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    Release { entity: EntityIndex, host: HostId, number: u32 },
+    Loss(HostId),
+    Acknowledge(HostId),
+}
+
+/// Decides what to tell which receiver when, and keeps the books. See the [module](self).
+///
+/// ```
+/// use evenkeel::{Duration, EntityId, GlobalTime, HostId, Pose, Sender, SenderConfig, Threshold, Vec3};
+///
+/// let mut sender = Sender::new(SenderConfig::default())?;
+/// let now = GlobalTime::ZERO;
+/// sender.add_receiver(HostId(1), now)?;
+/// sender.add_entity(EntityId(7), Threshold::within(0.1), now)?;
+///
+/// // Every tick:
+/// sender.observe(EntityId(7), Pose::at(Vec3::ZERO).moving(Vec3::new(3.0, 0.0, 0.0)), now)?;
+/// while let Some(datagram) = sender.poll_transmit(now) {
+///     assert_eq!(datagram.to, HostId(1)); // socket.send(datagram.to, datagram.bytes)
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Sender {
+    format: Format,
+    fingerprint: u32,
+    policy: Box<dyn Policy>,
+    constraint: Option<Box<dyn Constraint>>,
+    ledger: Ledger,
+    owned: Vec<Owned>,
+    outboxes: Vec<Outbox>,
+    /// Receivers with something to send.
+    dirty: VecDeque<HostId>,
+    timers: BinaryHeap<Reverse<(GlobalTime, Timer)>>,
+    decisions: Vec<Decision>,
+    wakes: Vec<(EntityIndex, ReceiverIndex)>,
+    events: Events<SenderEvent>,
+    buffer: Vec<u8>,
+    now: GlobalTime,
+    max_entities: usize,
+    max_receivers: usize,
+    resend_lost: bool,
+    secret: [u8; 16],
+}
+
+/// A datagram to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit<'a> {
+    /// To whom.
+    pub to: HostId,
+    /// What.
+    pub bytes: &'a [u8],
+}
+
+/// Something a sender's application may want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SenderEvent {
+    /// A receiver acknowledged a datagram that it cannot have seen.
+    ForgedReceipt {
+        /// Who.
+        from: HostId,
+    },
+    /// A receiver claimed a reception time outside what round trips allow; the bound was booked instead.
+    ClaimBounded {
+        /// Who.
+        from: HostId,
+        /// The delay it claimed.
+        claimed: Duration,
+        /// The delay that was booked.
+        booked: Duration,
+    },
+    /// A datagram had no receipt in time and counts as lost.
+    DatagramLost {
+        /// To whom it went.
+        to: HostId,
+    },
+    /// So much waits for a receiver that something was dropped: nobody polls.
+    QueueFull {
+        /// For whom.
+        to: HostId,
+    },
+}
+
+/// Why a command was refused. Nothing changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SenderError {
+    /// There is no such entity here.
+    UnknownEntity(EntityId),
+    /// There is no such receiver here.
+    UnknownReceiver(HostId),
+    /// The entity is here already.
+    DuplicateEntity(EntityId),
+    /// The receiver is here already.
+    DuplicateReceiver(HostId),
+    /// No more entities fit.
+    TooManyEntities {
+        /// The configured limit.
+        limit: usize,
+    },
+    /// No more receivers fit.
+    TooManyReceivers {
+        /// The configured limit.
+        limit: usize,
+    },
+    /// A number is infinite or not a number.
+    NotFinite(EntityId),
+    /// A threshold is negative or not a number.
+    BadThreshold(EntityId),
+    /// Time went backwards.
+    TimeWentBackwards {
+        /// By how much.
+        by: Duration,
+    },
+    /// A relayed vector is no newer than the one before.
+    StaleVector(EntityId),
+    /// The motion cannot be written in the format.
+    Unrepresentable(EntityId, QuantiseError),
+}
+
+impl fmt::Display for SenderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownEntity(id) => write!(f, "{id} is not owned here: call add_entity first"),
+            Self::UnknownReceiver(id) => write!(f, "{id} is not a receiver: call add_receiver first"),
+            Self::DuplicateEntity(id) => write!(f, "{id} is owned here already"),
+            Self::DuplicateReceiver(id) => write!(f, "{id} is a receiver already"),
+            Self::TooManyEntities { limit } => write!(f, "more than {limit} entities: raise max_entities"),
+            Self::TooManyReceivers { limit } => write!(f, "more than {limit} receivers: raise max_receivers"),
+            Self::NotFinite(id) => write!(f, "the pose of {id} has a number that is infinite or not a number"),
+            Self::BadThreshold(id) => write!(f, "the threshold of {id} is negative, not a number, or has no time"),
+            Self::TimeWentBackwards { by } => write!(f, "time went backwards by {by}"),
+            Self::StaleVector(id) => write!(f, "the vector of {id} is no newer than the one before"),
+            Self::Unrepresentable(id, error) => write!(f, "the motion of {id} cannot be sent: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for SenderError {}
+
+/// What the next owner of an entity needs to know.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Handover {
+    /// Which entity.
+    pub entity: EntityId,
+    /// The epoch under which the next owner exports it.
+    pub epoch: u32,
+    /// Where it was last exported to be, if it ever was.
+    pub motion: Option<(GlobalTime, Motion)>,
+}
+
+impl Sender {
+    /// A sender without entities or receivers.
+    pub fn new(config: SenderConfig) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            fingerprint: config.format.fingerprint(),
+            ledger: Ledger::new(config.placing, config.window, config.history),
+            format: config.format,
+            policy: config.policy,
+            constraint: config.constraint,
+            owned: Vec::new(),
+            outboxes: Vec::new(),
+            dirty: VecDeque::new(),
+            timers: BinaryHeap::new(),
+            decisions: Vec::new(),
+            wakes: Vec::new(),
+            events: Events::new(),
+            buffer: vec![0; config.max_datagram],
+            now: GlobalTime::MIN,
+            max_entities: config.max_entities,
+            max_receivers: config.max_receivers,
+            resend_lost: config.resend_lost,
+            secret: config.secret,
+        })
+    }
+
+    /// The books.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// How well, and how equally, the receivers are served.
+    pub fn fairness(&self, now: GlobalTime) -> Fairness {
+        self.ledger.fairness(now)
+    }
+
+    /// The wire format in use.
+    pub fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// The policy in use.
+    pub fn policy(&self) -> &dyn Policy {
+        &*self.policy
+    }
+
+    /// Decides by another policy from now on. The books are kept; vectors being held are dropped or sent as the new policy
+    /// has it at their entity's next trigger.
+    pub fn set_policy(&mut self, policy: Box<dyn Policy>) {
+        self.policy = policy;
+    }
+
+    /// How many things wait to be sent to a receiver.
+    pub fn queued(&self, host: HostId) -> Result<usize, SenderError> {
+        Ok(self.outboxes[self.receiver(host)?.0].len())
+    }
+
+    /// Events that were given up because nobody polled for them.
+    pub fn events_dropped(&self) -> u64 {
+        self.events.dropped()
+    }
+
+    /// What a receiver was showing of an entity at a global time, as far as is known: the base of lag compensation.
+    ///
+    /// `None` if it was showing nothing, or if that is further back than the configured history.
+    ///
+    /// ```
+    /// # use evenkeel::*;
+    /// # let mut sender = Sender::new(SenderConfig::default())?;
+    /// # sender.add_receiver(HostId(1), GlobalTime::ZERO)?;
+    /// # sender.add_entity(EntityId(7), Threshold::within(0.1), GlobalTime::ZERO)?;
+    /// // A player at host 1 fired at this moment. What did it aim at?
+    /// let fired = GlobalTime::from_millis(1_200);
+    /// let target = sender.seen_by(HostId(1), EntityId(7), fired)?;
+    /// assert!(target.is_none()); // nothing was sent yet
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn seen_by(&self, host: HostId, id: EntityId, t: GlobalTime) -> Result<Option<State>, SenderError> {
+        let (receiver, entity) = (self.receiver(host)?, self.entity(id)?);
+        let mut state = self.ledger.seen_by(entity, receiver, t);
+        if let (Some(constraint), Some(state)) = (&self.constraint, &mut state) {
+            constraint.constrain(id, state);
+        }
+        Ok(state)
+    }
+
+    /// Serves another receiver from now on: it is told about every entity at once.
+    pub fn add_receiver(&mut self, host: HostId, now: GlobalTime) -> Result<(), SenderError> {
+        if self.ledger.receiver(host).is_some() {
+            return Err(SenderError::DuplicateReceiver(host));
+        }
+        if self.outboxes.len() >= self.max_receivers {
+            return Err(SenderError::TooManyReceivers { limit: self.max_receivers });
+        }
+        self.advance(now)?;
+        let receiver = self.ledger.add_receiver(host, now);
+        self.outboxes.push(Outbox::default());
+        for index in 0..self.ledger.entities.len() {
+            self.queue_newest(EntityIndex(index), receiver, false);
+        }
+        Ok(())
+    }
+
+    /// Forgets a receiver.
+    pub fn remove_receiver(&mut self, host: HostId) -> Result<(), SenderError> {
+        let receiver = self.receiver(host)?;
+        self.ledger.remove_receiver(receiver);
+        self.outboxes.swap_remove(receiver.0);
+        self.policy.receiver_left(receiver);
+        self.dirty.retain(|waiting| *waiting != host);
+        Ok(())
+    }
+
+    /// Owns another entity. Its first pose goes to everybody.
+    pub fn add_entity(
+        &mut self,
+        id: EntityId,
+        config: impl Into<EntityConfig>,
+        now: GlobalTime,
+    ) -> Result<(), SenderError> {
+        self.add_entity_in_epoch(id, 0, config.into(), now)
+    }
+
+    fn add_entity_in_epoch(
+        &mut self,
+        id: EntityId,
+        epoch: u32,
+        config: EntityConfig,
+        now: GlobalTime,
+    ) -> Result<(), SenderError> {
+        if self.ledger.entity(id).is_some() {
+            return Err(SenderError::DuplicateEntity(id));
+        }
+        if self.ledger.entity_count() >= self.max_entities {
+            return Err(SenderError::TooManyEntities { limit: self.max_entities });
+        }
+        if !config.threshold.is_valid() {
+            return Err(SenderError::BadThreshold(id));
+        }
+        self.advance(now)?;
+        let EntityIndex(index) = self.ledger.add_entity(id, epoch, now);
+        let owned = Owned { config, last_pose: None, bodies: Vec::new() };
+        match self.owned.get_mut(index) {
+            Some(slot) => *slot = owned,
+            None => self.owned.push(owned),
+        }
+        Ok(())
+    }
+
+    /// Changes how an entity is exported.
+    pub fn configure_entity(&mut self, id: EntityId, config: impl Into<EntityConfig>) -> Result<(), SenderError> {
+        let (entity, config) = (self.entity(id)?, config.into());
+        if !config.threshold.is_valid() {
+            return Err(SenderError::BadThreshold(id));
+        }
+        self.owned[entity.0].config = config;
+        Ok(())
+    }
+
+    /// Removes an entity. Receivers are told until they acknowledge it.
+    pub fn remove_entity(&mut self, id: EntityId, now: GlobalTime) -> Result<(), SenderError> {
+        let entity = self.entity(id)?;
+        self.advance(now)?;
+        for receiver in self.ledger.receivers() {
+            self.say_farewell(entity, receiver, now);
+        }
+        self.give_up(entity, now);
+        Ok(())
+    }
+
+    /// Gives an entity away. Receivers keep showing it until the next owner, who gets the [`Handover`], speaks.
+    pub fn release_entity(&mut self, id: EntityId, now: GlobalTime) -> Result<Handover, SenderError> {
+        let entity = self.entity(id)?;
+        self.advance(now)?;
+        let epoch = self.ledger.entities[entity.0].epoch + 1;
+        let motion = self.ledger.newest(entity).map(|v| (v.generated, v.motion));
+        self.give_up(entity, now);
+        Ok(Handover { entity: id, epoch, motion })
+    }
+
+    /// Takes over an entity that another owner released.
+    pub fn adopt_entity(
+        &mut self,
+        handover: &Handover,
+        config: impl Into<EntityConfig>,
+        now: GlobalTime,
+    ) -> Result<(), SenderError> {
+        self.add_entity_in_epoch(handover.entity, handover.epoch, config.into(), now)
+    }
+
+    fn give_up(&mut self, entity: EntityIndex, now: GlobalTime) {
+        for outbox in &mut self.outboxes {
+            outbox.withdraw(entity);
+        }
+        self.ledger.remove_entity(entity, now);
+        self.policy.entity_left(entity);
+    }
+
+    /// Says whether an entity matters to a receiver, and how much.
+    pub fn set_relevance(
+        &mut self,
+        id: EntityId,
+        host: HostId,
+        relevance: Relevance,
+        now: GlobalTime,
+    ) -> Result<(), SenderError> {
+        let (entity, receiver) = (self.entity(id)?, self.receiver(host)?);
+        self.advance(now)?;
+        let before = self.ledger.entities[entity.0].pairs[receiver.0].relevance;
+        self.ledger.entities[entity.0].pairs[receiver.0].relevance = relevance;
+        match (before.in_scope(), relevance.in_scope()) {
+            (true, false) => {
+                self.say_farewell(entity, receiver, now);
+                self.ledger.finish_pair(entity, receiver, now);
+            }
+            (false, true) => self.queue_newest(entity, receiver, false),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// When to call [`poll_transmit`](Self::poll_transmit) again if nothing else happens before.
+    pub fn poll_timeout(&self) -> Option<GlobalTime> {
+        if !self.dirty.is_empty() {
+            return Some(self.now);
+        }
+        let timer = self.timers.peek().map(|Reverse((at, _))| *at);
+        match (timer, self.policy.next_wake()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// The next thing the application may want to know.
+    pub fn poll_event(&mut self) -> Option<SenderEvent> {
+        self.events.pop()
+    }
+
+    fn receiver(&self, host: HostId) -> Result<ReceiverIndex, SenderError> {
+        self.ledger.receiver(host).ok_or(SenderError::UnknownReceiver(host))
+    }
+
+    fn entity(&self, id: EntityId) -> Result<EntityIndex, SenderError> {
+        self.ledger.entity(id).ok_or(SenderError::UnknownEntity(id))
+    }
+
+    /// Time may only go forward.
+    fn advance(&mut self, now: GlobalTime) -> Result<(), SenderError> {
+        if now < self.now {
+            return Err(SenderError::TimeWentBackwards { by: self.now.since(now) });
+        }
+        self.now = now;
+        Ok(())
+    }
+
+    /// Puts the newest vector of an entity in the next datagram to a receiver.
+    fn queue_newest(&mut self, entity: EntityIndex, receiver: ReceiverIndex, again: bool) {
+        let book = &mut self.ledger.entities[entity.0];
+        let Some(number) = book.exported.newest().map(|v| v.number) else { return };
+        let pair = &mut book.pairs[receiver.0];
+        if !pair.relevance.in_scope() {
+            return;
+        }
+        let waiting = pair.queued != 0;
+        pair.queued = number;
+        if !waiting {
+            self.outboxes[receiver.0].push(Outgoing::Newest { entity, again });
+        }
+        self.mark_dirty(receiver);
+    }
+
+    fn say_farewell(&mut self, entity: EntityIndex, receiver: ReceiverIndex, now: GlobalTime) {
+        let book = &self.ledger.entities[entity.0];
+        let Some(id) = book.id else { return };
+        if book.pairs[receiver.0].last_sent().is_none() {
+            return;
+        }
+        let farewell = Outgoing::Farewell { entity: id, epoch: book.epoch, tick: self.format.tick_of(now) };
+        self.push(receiver, farewell);
+    }
+
+    fn push(&mut self, receiver: ReceiverIndex, outgoing: Outgoing) {
+        if !self.outboxes[receiver.0].push(outgoing) {
+            self.events.push(SenderEvent::QueueFull { to: self.ledger.host(receiver) });
+        }
+        self.mark_dirty(receiver);
+    }
+
+    fn mark_dirty(&mut self, receiver: ReceiverIndex) {
+        let outbox = &mut self.outboxes[receiver.0];
+        if !outbox.dirty {
+            outbox.dirty = true;
+            self.dirty.push_back(self.ledger.receivers[receiver.0].host);
+        }
+    }
+
+    fn set_timer(&mut self, at: GlobalTime, timer: Timer) {
+        self.timers.push(Reverse((at, timer)));
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender")
+            .field("policy", &self.policy.name())
+            .field("entities", &self.ledger.entity_count())
+            .field("receivers", &self.outboxes.len())
+            .field("spent", &self.ledger.spent())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,232 @@
+//! What waits for one receiver, and what is on its way there.
+
+use crate::ids::EntityId;
+use crate::ledger::EntityIndex;
+use crate::time::{Duration, GlobalTime};
+use crate::wire::datagram::{Acknowledged, widen};
+use alloc::collections::VecDeque;
+
+/// Datagrams remembered per receiver, at most; beyond that the oldest counts as lost.
+const MAX_REMEMBERED: usize = 8_192;
+/// Vectors and farewells waiting in a queue nobody polls, beyond one per entity.
+const MAX_EXTRA: usize = 4_096;
+
+/// Something to put in the next datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outgoing {
+    /// The vector that the pair's book says is queued.
+    Newest { entity: EntityIndex, again: bool },
+    /// This very vector, also if there is a newer one.
+    Exactly { entity: EntityIndex, number: u32 },
+    /// The entity is gone, or out of scope.
+    Farewell { entity: EntityId, epoch: u32, tick: i64 },
+}
+
+/// Something that a datagram carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Carried {
+    Vector { entity: EntityIndex, number: u32 },
+    Farewell { entity: EntityId, epoch: u32, tick: i64 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Open,
+    Acknowledged,
+    Lost,
+}
+
+/// One datagram on its way.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: GlobalTime,
+    nonce: u16,
+    fate: Fate,
+    first: u64,
+    count: u32,
+}
+
+/// A receipt's claim, checked against what was really sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// News: the datagram sent at this time arrived.
+    News { sent: GlobalTime },
+    /// Heard before; a repetition.
+    Known { sent: GlobalTime },
+    /// Too long ago to matter.
+    Forgotten,
+    /// No such datagram, or the wrong nonce.
+    Forged,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    queue: VecDeque<Outgoing>,
+    extra: usize,
+    sent: VecDeque<Sent>,
+    /// The number of the first datagram in `sent`.
+    first_number: u64,
+    /// Everything before this number is acknowledged or lost.
+    open_from: u64,
+    carried: VecDeque<Carried>,
+    /// How many carried things were forgotten so far.
+    carried_before: u64,
+    /// The receipt seen last, and when.
+    receipt: Option<(u64, GlobalTime)>,
+    pub(super) acknowledgement_owed: bool,
+    pub(super) loss_timer_set: bool,
+    pub(super) dirty: bool,
+}
+
+impl Outbox {
+    /// Queues something. Answers false if the queue is full of things nobody polled for, and drops it.
+    pub(super) fn push(&mut self, outgoing: Outgoing) -> bool {
+        if !matches!(outgoing, Outgoing::Newest { .. }) {
+            if self.extra >= MAX_EXTRA {
+                return false;
+            }
+            self.extra += 1;
+        }
+        self.queue.push_back(outgoing);
+        true
+    }
+
+    pub(super) fn peek(&self) -> Option<Outgoing> {
+        self.queue.front().copied()
+    }
+
+    pub(super) fn pop(&mut self) {
+        if let Some(outgoing) = self.queue.pop_front()
+            && !matches!(outgoing, Outgoing::Newest { .. })
+        {
+            self.extra -= 1;
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Drops what waits for an entity whose place in the ledger is about to be given up.
+    pub(super) fn withdraw(&mut self, gone: EntityIndex) {
+        let extra = &mut self.extra;
+        self.queue.retain(|outgoing| match outgoing {
+            Outgoing::Newest { entity, .. } => *entity != gone,
+            Outgoing::Exactly { entity, .. } => {
+                *extra -= usize::from(*entity == gone);
+                *entity != gone
+            }
+            Outgoing::Farewell { .. } => true,
+        });
+    }
+
+    /// The number that the next datagram gets.
+    pub(super) fn next_number(&self) -> u64 {
+        self.first_number + self.sent.len() as u64
+    }
+
+    pub(super) fn carry(&mut self, carried: Carried) {
+        self.carried.push_back(carried);
+    }
+
+    /// A datagram with the last `count` carried things leaves.
+    pub(super) fn record(&mut self, at: GlobalTime, nonce: u16, count: u32) {
+        let first = self.carried_before + self.carried.len() as u64 - u64::from(count);
+        self.sent.push_back(Sent { at, nonce, fate: Fate::Open, first, count });
+    }
+
+    /// Checks one entry of a receipt, and marks the datagram as arrived if that is news.
+    pub(super) fn claim(&mut self, low_number: u16, nonce: u16) -> (Claim, u64) {
+        let number = widen(low_number, self.next_number());
+        let Some(index) = number.checked_sub(self.first_number) else { return (Claim::Forgotten, number) };
+        let Some(sent) = self.sent.get_mut(index as usize) else { return (Claim::Forged, number) };
+        if sent.nonce != nonce {
+            return (Claim::Forged, number);
+        }
+        let claim = match sent.fate {
+            Fate::Acknowledged => Claim::Known { sent: sent.at },
+            Fate::Open | Fate::Lost => Claim::News { sent: sent.at },
+        };
+        sent.fate = Fate::Acknowledged;
+        (claim, number)
+    }
+
+    /// What a datagram carried.
+    pub(super) fn carried(&self, number: u64) -> impl Iterator<Item = Carried> + '_ {
+        let range = number
+            .checked_sub(self.first_number)
+            .and_then(|index| self.sent.get(index as usize))
+            .map_or(0..0, |sent| {
+                let first = (sent.first - self.carried_before) as usize;
+                first..first + sent.count as usize
+            });
+        self.carried.range(range).copied()
+    }
+
+    /// The oldest datagram that has been without a receipt for so long that it counts as lost; marks it.
+    pub(super) fn next_lost(&mut self, now: GlobalTime, loss_after: Duration) -> Option<(u64, GlobalTime)> {
+        self.skip_settled();
+        let index = (self.open_from - self.first_number) as usize;
+        let sent = self.sent.get_mut(index)?;
+        if now.since(sent.at) < loss_after && self.sent.len() <= MAX_REMEMBERED {
+            return None;
+        }
+        let sent = self.sent.get_mut(index)?;
+        sent.fate = Fate::Lost;
+        Some((self.open_from, sent.at))
+    }
+
+    /// When the oldest datagram without a receipt was sent.
+    pub(super) fn oldest_open(&mut self) -> Option<GlobalTime> {
+        self.skip_settled();
+        self.sent.get((self.open_from - self.first_number) as usize).map(|sent| sent.at)
+    }
+
+    fn skip_settled(&mut self) {
+        self.open_from = self.open_from.max(self.first_number);
+        while let Some(sent) = self.sent.get((self.open_from - self.first_number) as usize) {
+            if sent.fate == Fate::Open {
+                break;
+            }
+            self.open_from += 1;
+        }
+    }
+
+    /// Forgets datagrams that no receipt can usefully speak of any more.
+    pub(super) fn forget(&mut self, before: GlobalTime) {
+        while let Some(sent) = self.sent.front() {
+            let settled = match sent.fate {
+                Fate::Open => false,
+                Fate::Acknowledged => true,
+                Fate::Lost => sent.at < before || self.sent.len() > MAX_REMEMBERED,
+            };
+            if !settled {
+                break;
+            }
+            for _ in 0..sent.count {
+                self.carried.pop_front();
+            }
+            self.carried_before += u64::from(sent.count);
+            self.first_number += 1;
+            self.sent.pop_front();
+        }
+    }
+
+    /// A receipt came.
+    pub(super) fn heard(&mut self, low_number: u16, now: GlobalTime) {
+        let number = self.receipt.map_or(u64::from(low_number), |(newest, _)| widen(low_number, newest));
+        if self.receipt.is_none_or(|(newest, _)| number >= newest) {
+            self.receipt = Some((number, now));
+        }
+        self.acknowledgement_owed = true;
+    }
+
+    /// The acknowledgement to put in the next datagram.
+    pub(super) fn acknowledged(&self, now: GlobalTime) -> Option<Acknowledged> {
+        self.receipt.map(|(number, at)| Acknowledged { receipt: number as u16, age: now.since(at).max(Duration::ZERO) })
+    }
+}

@@ -1,0 +1,129 @@
+//! From receipts to settled books.
+
+use super::outbox::{Carried, Claim};
+use super::transmit::ACKNOWLEDGE_AFTER;
+use super::{Sender, SenderError, SenderEvent, Timer};
+use crate::ids::HostId;
+use crate::ledger::{ClockRule, ReceiverIndex};
+use crate::policy::Settled;
+use crate::time::{Duration, GlobalTime};
+use crate::wire::BitReader;
+use crate::wire::datagram::{DatagramError, LEAST_ENTRY_BITS, ReceiptEntry, ReceiptsHeader, end};
+use core::fmt;
+
+/// Why a datagram was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HandleError {
+    /// It comes from somebody unknown, or at an impossible time.
+    Refused(SenderError),
+    /// It is not a usable datagram.
+    Datagram(DatagramError),
+}
+
+impl fmt::Display for HandleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(error) => error.fmt(f),
+            Self::Datagram(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for HandleError {}
+
+impl From<SenderError> for HandleError {
+    fn from(error: SenderError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<DatagramError> for HandleError {
+    fn from(error: DatagramError) -> Self {
+        Self::Datagram(error)
+    }
+}
+
+impl Sender {
+    /// Takes in a receipt from a receiver. It is checked whole before any of it is used.
+    pub fn handle_datagram(&mut self, from: HostId, bytes: &[u8], now: GlobalTime) -> Result<(), HandleError> {
+        let receiver = self.receiver(from)?;
+        let mut r = BitReader::new(bytes);
+        let header = ReceiptsHeader::parse(&mut r)?;
+        let entries = r;
+        for_each_entry(&mut r, |_| {})?;
+        self.advance(now)?;
+        let mut entries = entries;
+        for_each_entry(&mut entries, |entry| self.take_receipt(receiver, header.sent, entry))?;
+        let outbox = &mut self.outboxes[receiver.0];
+        let owed = outbox.acknowledgement_owed;
+        outbox.heard(header.number, now);
+        outbox.forget(now - self.ledger.history);
+        if !owed {
+            self.set_timer(now + ACKNOWLEDGE_AFTER, Timer::Acknowledge(from));
+        }
+        Ok(())
+    }
+
+    fn take_receipt(&mut self, receiver: ReceiverIndex, receipt_sent: GlobalTime, entry: ReceiptEntry) {
+        let from = self.ledger.host(receiver);
+        let (claim, number) = self.outboxes[receiver.0].claim(entry.number, entry.nonce);
+        let sent = match claim {
+            Claim::News { sent } => sent,
+            Claim::Forged => return self.events.push(SenderEvent::ForgedReceipt { from }),
+            Claim::Known { .. } | Claim::Forgotten => return,
+        };
+        // Both by the receiver's own clock, so that no synchronisation is needed to measure the round trip.
+        let kept = receipt_sent.since(sent + entry.delay);
+        let elapsed = self.now.since(sent);
+        let round_trip = elapsed - kept;
+        let plausible = kept >= Duration::ZERO && round_trip > Duration::ZERO;
+        if plausible {
+            self.ledger.receivers[receiver.0].path.observe_round_trip(round_trip, self.now);
+        }
+        let claimed = match self.ledger.placing.rule {
+            ClockRule::Global => entry.delay,
+            // Without a common clock the receiver's stamp says nothing: half the round trip is the best guess.
+            ClockRule::Local | ClockRule::OneWay => round_trip / 2,
+        };
+        let booked = self.believe(receiver, claimed, elapsed);
+        if booked != claimed {
+            self.events.push(SenderEvent::ClaimBounded { from, claimed, booked });
+        }
+        self.ledger.receivers[receiver.0].path.observe_delay(booked);
+        for i in 0.. {
+            let Some(carried) = self.outboxes[receiver.0].carried(number).nth(i) else { break };
+            self.settle(receiver, carried, sent, sent + booked);
+        }
+    }
+
+    /// The nearest delay to the claimed one that the sender's own round trips allow.
+    fn believe(&self, receiver: ReceiverIndex, claimed: Duration, elapsed: Duration) -> Duration {
+        let bounds = self.ledger.path(receiver).bounds();
+        let (least, most) = bounds.map_or((Duration::ZERO, elapsed), |b| (b.least, b.most.min(elapsed)));
+        claimed.min(most).max(least.max(Duration::ZERO).min(most))
+    }
+
+    fn settle(&mut self, receiver: ReceiverIndex, carried: Carried, sent: GlobalTime, arrival: GlobalTime) {
+        let Carried::Vector { entity, number } = carried else { return };
+        if self.ledger.entities[entity.0].pairs.len() <= receiver.0 {
+            return;
+        }
+        let (book, context) = self.ledger.split(entity, receiver);
+        if book.record_arrival(number, sent, arrival, context).is_some() {
+            let settled = Settled { entity, receiver, vector: number, sent, arrival: Some(arrival) };
+            self.policy.settled(&self.ledger, &settled);
+        }
+    }
+}
+
+/// Reads every entry of a receipt.
+fn for_each_entry(r: &mut BitReader<'_>, mut take: impl FnMut(ReceiptEntry)) -> Result<(), DatagramError> {
+    let mut before = None;
+    while r.remaining_bits() >= LEAST_ENTRY_BITS {
+        let entry = ReceiptEntry::parse(before, r)?;
+        before = Some(entry.number);
+        take(entry);
+    }
+    end(r)
+}

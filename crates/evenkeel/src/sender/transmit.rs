@@ -1,0 +1,293 @@
+//! From decisions to datagrams.
+
+use super::outbox::{Carried, Outgoing};
+use super::{BODIES, Owned, Sender, SenderEvent, Timer, Transmit};
+use crate::ids::{EntityId, HostId};
+use crate::ledger::{EntityIndex, ReceiverIndex, Vector};
+use crate::policy::Settled;
+use crate::time::{Duration, GlobalTime};
+use crate::wire::datagram::{BASELINE_WINDOW, Content, RecordHead, VectorsHeader, sequence_of};
+use crate::wire::{BitWriter, Body, Format, Full};
+use core::cmp::Reverse;
+use core::hash::Hasher;
+use siphasher::sip::SipHasher13;
+
+/// An acknowledgement waits this long for a datagram that goes anyway.
+pub(super) const ACKNOWLEDGE_AFTER: Duration = Duration::from_millis(100);
+
+/// What came of trying to put a record in a datagram.
+enum Written {
+    Record(Carried),
+    Nothing,
+}
+
+impl Sender {
+    /// The next datagram to send, if any: call it until it answers `None`. Time that seems to go backwards is taken as
+    /// standing still.
+    ///
+    /// The bytes are valid until the next call. Send them at once: they carry `now` as their send time.
+    pub fn poll_transmit(&mut self, now: GlobalTime) -> Option<Transmit<'_>> {
+        self.now = self.now.max(now);
+        self.run_timers();
+        self.wake_policy();
+        loop {
+            let host = *self.dirty.front()?;
+            let Some(receiver) = self.ledger.receiver(host) else {
+                self.dirty.pop_front();
+                continue;
+            };
+            let length = self.write_vectors(receiver).or_else(|| self.write_acknowledgement(receiver));
+            if self.outboxes[receiver.0].is_empty() {
+                self.dirty.pop_front();
+                self.outboxes[receiver.0].dirty = false;
+            }
+            if let Some(length) = length {
+                self.ledger.receivers[receiver.0].bytes += length as u64;
+                self.ledger.spent.bytes += length as u64;
+                self.ledger.spent.datagrams += 1;
+                return Some(Transmit { to: host, bytes: &self.buffer[..length] });
+            }
+        }
+    }
+
+    /// Fills a datagram with what waits for a receiver. `None` if nothing does.
+    fn write_vectors(&mut self, receiver: ReceiverIndex) -> Option<usize> {
+        if self.outboxes[receiver.0].is_empty() {
+            return None;
+        }
+        let now = self.now;
+        let number = self.outboxes[receiver.0].next_number();
+        let header = VectorsHeader {
+            fingerprint: self.fingerprint,
+            number: number as u16,
+            nonce: nonce(&self.secret, self.ledger.host(receiver), number),
+            sent: now,
+            acknowledged: self.outboxes[receiver.0].acknowledged(now),
+        };
+        let mut buffer = core::mem::take(&mut self.buffer);
+        let mut w = BitWriter::new(&mut buffer);
+        let mut count = 0;
+        if header.emit(&mut w).is_ok() {
+            count = self.write_records(receiver, &mut w);
+        }
+        let length = w.len_bytes();
+        self.buffer = buffer;
+        if count == 0 {
+            return None;
+        }
+        let outbox = &mut self.outboxes[receiver.0];
+        outbox.record(now, header.nonce, count);
+        outbox.acknowledgement_owed = false;
+        if !outbox.loss_timer_set {
+            outbox.loss_timer_set = true;
+            let loss_after = self.ledger.path(receiver).loss_after();
+            self.set_timer(now + loss_after, Timer::Loss(self.ledger.host(receiver)));
+        }
+        Some(length)
+    }
+
+    /// Writes records until the datagram is full or nothing waits. Answers how many.
+    fn write_records(&mut self, receiver: ReceiverIndex, w: &mut BitWriter<'_>) -> u32 {
+        let mut count = 0;
+        let mut before = None;
+        while let Some(outgoing) = self.outboxes[receiver.0].peek() {
+            let start = w.len_bits();
+            match self.write_record(receiver, outgoing, before, w) {
+                Ok(Written::Record(carried)) => {
+                    self.outboxes[receiver.0].carry(carried);
+                    before = match carried {
+                        Carried::Vector { entity, .. } => self.ledger.entity_id(entity),
+                        Carried::Farewell { entity, .. } => Some(entity),
+                    };
+                    count += 1;
+                }
+                Ok(Written::Nothing) => {}
+                Err(Full) => {
+                    w.truncate(start);
+                    if count > 0 {
+                        break;
+                    }
+                    // Not even alone: no datagram can carry it. Dropping it is all that can be done.
+                    self.events.push(SenderEvent::QueueFull { to: self.ledger.host(receiver) });
+                }
+            }
+            self.outboxes[receiver.0].pop();
+        }
+        count
+    }
+
+    fn write_record(
+        &mut self,
+        receiver: ReceiverIndex,
+        outgoing: Outgoing,
+        before: Option<EntityId>,
+        w: &mut BitWriter<'_>,
+    ) -> Result<Written, Full> {
+        let (entity, number, again) = match outgoing {
+            Outgoing::Newest { entity, again } => {
+                (entity, self.ledger.entities[entity.0].pairs[receiver.0].queued, again)
+            }
+            Outgoing::Exactly { entity, number } => (entity, number, false),
+            Outgoing::Farewell { entity, epoch, tick } => {
+                let age_ticks = self.format.tick_of(self.now).saturating_sub(tick).max(0) as u64;
+                let head = RecordHead { entity, epoch, content: Content::Retired, sequence: 0, age_ticks };
+                head.emit(before, w)?;
+                return Ok(Written::Record(Carried::Farewell { entity, epoch, tick }));
+            }
+        };
+        if !self.write_vector(receiver, entity, number, before, w)? {
+            return Ok(Written::Nothing);
+        }
+        let pair = &mut self.ledger.entities[entity.0].pairs[receiver.0];
+        pair.record_send(number, self.now);
+        if pair.queued == number {
+            pair.queued = 0;
+        }
+        self.ledger.receivers[receiver.0].vectors += 1;
+        self.ledger.spent.vectors += 1;
+        self.ledger.spent.resent += u64::from(again);
+        Ok(Written::Record(Carried::Vector { entity, number }))
+    }
+
+    /// Writes one vector against the newest baseline the receiver is known to have. Answers false if the vector is gone.
+    fn write_vector(
+        &mut self,
+        receiver: ReceiverIndex,
+        entity: EntityIndex,
+        number: u32,
+        before: Option<EntityId>,
+        w: &mut BitWriter<'_>,
+    ) -> Result<bool, Full> {
+        let book = &self.ledger.entities[entity.0];
+        let (Some(id), Some(vector)) = (book.id, book.exported.get(number)) else { return Ok(false) };
+        let acknowledged = book.pairs[receiver.0].acknowledged;
+        let in_window = acknowledged < number && number - acknowledged < BASELINE_WINDOW;
+        let baseline = if in_window { book.exported.get(acknowledged) } else { None };
+        let body = cached_body(&mut self.owned[entity.0], &self.format, vector, baseline);
+        let content = match baseline {
+            Some(baseline) if body.against_baseline() => Content::Against { distance: number - baseline.number },
+            _ => Content::Absolute,
+        };
+        let age_ticks = self.format.tick_of(self.now).saturating_sub(vector.quantised.tick()).max(0) as u64;
+        let head = RecordHead { entity: id, epoch: book.epoch, content, sequence: sequence_of(number), age_ticks };
+        head.emit(before, w)?;
+        w.copy(body.as_bytes(), body.len_bits())?;
+        Ok(true)
+    }
+
+    fn write_acknowledgement(&mut self, receiver: ReceiverIndex) -> Option<usize> {
+        let outbox = &mut self.outboxes[receiver.0];
+        if !core::mem::take(&mut outbox.acknowledgement_owed) {
+            return None;
+        }
+        let mut w = BitWriter::new(&mut self.buffer);
+        outbox.acknowledged(self.now)?.emit_alone(&mut w).ok()?;
+        Some(w.len_bytes())
+    }
+
+    fn run_timers(&mut self) {
+        while let Some(Reverse((at, timer))) = self.timers.peek().copied() {
+            if at > self.now {
+                break;
+            }
+            self.timers.pop();
+            match timer {
+                Timer::Release { entity, host, number } => self.release(entity, host, number),
+                Timer::Loss(host) => self.check_losses(host),
+                Timer::Acknowledge(host) => {
+                    if let Some(receiver) = self.ledger.receiver(host)
+                        && self.outboxes[receiver.0].acknowledgement_owed
+                    {
+                        self.mark_dirty(receiver);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The time of a held vector has come, unless it was overtaken.
+    fn release(&mut self, entity: EntityIndex, host: HostId, number: u32) {
+        let Some(receiver) = self.ledger.receiver(host) else { return };
+        let Some(book) = self.ledger.entities.get_mut(entity.0) else { return };
+        let Some(pair) = book.pairs.get_mut(receiver.0) else { return };
+        if pair.held.is_some_and(|held| held.vector == number) {
+            pair.held = None;
+            self.queue_newest(entity, receiver, false);
+        }
+    }
+
+    /// Counts as lost what has had no receipt for too long.
+    fn check_losses(&mut self, host: HostId) {
+        let Some(receiver) = self.ledger.receiver(host) else { return };
+        let loss_after = self.ledger.path(receiver).loss_after();
+        while let Some((number, sent)) = self.outboxes[receiver.0].next_lost(self.now, loss_after) {
+            self.events.push(SenderEvent::DatagramLost { to: host });
+            for i in 0.. {
+                let Some(carried) = self.outboxes[receiver.0].carried(number).nth(i) else { break };
+                self.lose(receiver, carried, sent);
+            }
+        }
+        let keep_from = self.now - self.ledger.history;
+        self.outboxes[receiver.0].forget(keep_from);
+        let next = self.outboxes[receiver.0].oldest_open();
+        self.outboxes[receiver.0].loss_timer_set = next.is_some();
+        if let Some(sent) = next {
+            self.set_timer(sent + loss_after, Timer::Loss(host));
+        }
+    }
+
+    fn lose(&mut self, receiver: ReceiverIndex, carried: Carried, sent: GlobalTime) {
+        match carried {
+            Carried::Farewell { entity, epoch, tick } => {
+                self.push(receiver, Outgoing::Farewell { entity, epoch, tick });
+            }
+            Carried::Vector { entity, number } => {
+                let Some(pair) = self.ledger.entities[entity.0].pairs.get_mut(receiver.0) else { return };
+                let nothing_newer = pair.record_loss(number, sent);
+                let settled = Settled { entity, receiver, vector: number, sent, arrival: None };
+                self.policy.settled(&self.ledger, &settled);
+                if nothing_newer && self.resend_lost {
+                    self.queue_newest(entity, receiver, true);
+                }
+            }
+        }
+    }
+
+    fn wake_policy(&mut self) {
+        if self.policy.next_wake().is_none_or(|at| at > self.now) {
+            return;
+        }
+        let mut wakes = core::mem::take(&mut self.wakes);
+        self.policy.wake(&self.ledger, self.now, &mut |entity, receiver| wakes.push((entity, receiver)));
+        for (entity, receiver) in wakes.drain(..) {
+            if entity.0 < self.ledger.entities.len() && receiver.0 < self.outboxes.len() {
+                self.queue_newest(entity, receiver, false);
+            }
+        }
+        self.wakes = wakes;
+    }
+}
+
+/// The body of a vector against a baseline, encoded once for all receivers that share both.
+fn cached_body<'a>(owned: &'a mut Owned, format: &Format, vector: &Vector, baseline: Option<&Vector>) -> &'a Body {
+    let against = baseline.map_or(0, |b| b.number);
+    let bodies = &mut owned.bodies;
+    let index = bodies.iter().position(|(number, base, _)| *number == vector.number && *base == against);
+    let index = index.unwrap_or_else(|| {
+        if bodies.len() == BODIES {
+            bodies.remove(0);
+        }
+        let body = Body::smallest(format, &vector.quantised, baseline.map(|b| &b.quantised));
+        bodies.push((vector.number, against, body));
+        bodies.len() - 1
+    });
+    &bodies[index].2
+}
+
+/// A number that only this sender can know before it is sent.
+fn nonce(secret: &[u8; 16], host: HostId, number: u64) -> u16 {
+    let mut hasher = SipHasher13::new_with_key(secret);
+    hasher.write_u32(host.0);
+    hasher.write_u64(number);
+    hasher.finish() as u16
+}
