@@ -5,6 +5,7 @@ extern crate alloc;
 extern crate std;
 pub mod geometry;
 pub mod motion;
+pub mod path;
 pub mod time;
 pub use geometry::{Quat, Vec3, wrap_angle};
 pub use motion::{Attitude, Course, Law, Motion, MotionKind, Pose, State};

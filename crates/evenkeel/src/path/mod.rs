@@ -1,0 +1,301 @@
+//! Piecewise paths, and the distance between two of them integrated over time: the export error.
+//!
+//! A sender's exported path is the sequence of its DR vectors; a receiver's placed path the sequence of those it got,
+//! each from its reception on. Both are sequences of [`Piece`]s. [`export_error`] walks them side by side, cuts time
+//! wherever one of them changes, and adds up [`distance_integral`] in between. It takes any iterator, so that a ring
+//! buffer needs no copy, and allocates nothing. [`Path`] owns its pieces, for those who just want one.
+
+mod integral;
+mod owned;
+mod quadrature;
+
+pub use integral::{Integral, distance_integral};
+pub use owned::{OutOfOrder, Path};
+
+use crate::geometry::Vec3;
+use crate::motion::{Motion, State};
+use crate::time::GlobalTime;
+use core::borrow::Borrow;
+use core::ops::{Add, AddAssign, Sub, SubAssign};
+
+/// One piece of a piecewise path: it holds from `start` (inclusive) until the next piece starts.
+///
+/// ```
+/// use evenkeel::{Duration, GlobalTime, Motion, Vec3, path::Piece};
+/// let generated = GlobalTime::from_millis(1_000);
+/// let received = generated + Duration::from_millis(200);
+/// let motion = Motion::linear(Vec3::ZERO, Vec3::new(10.0, 0.0, 0.0));
+/// let placed = Piece::new(received, generated, motion, 7).frozen_from(generated + Duration::from_secs(2));
+/// assert_eq!(placed.position_at(received), Vec3::new(2.0, 0.0, 0.0));
+/// assert_eq!(placed.position_at(generated + Duration::from_secs(5)), Vec3::new(20.0, 0.0, 0.0));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Piece {
+    /// When the piece begins to be shown.
+    pub start: GlobalTime,
+    /// When the motion starts: the position at `t` is that of the motion `t - epoch` later.
+    pub epoch: GlobalTime,
+    /// How it goes.
+    pub motion: Motion,
+    /// The number of the DR vector it came with.
+    pub vector: u32,
+    /// From then on it stays where it was then, because extrapolating any further would be guessing.
+    pub freeze: Option<GlobalTime>,
+}
+
+impl Piece {
+    /// A piece that goes on for ever.
+    pub const fn new(start: GlobalTime, epoch: GlobalTime, motion: Motion, vector: u32) -> Self {
+        Self { start, epoch, motion, vector, freeze: None }
+    }
+
+    /// The same piece, staying where it is from `freeze` on.
+    pub const fn frozen_from(self, freeze: GlobalTime) -> Self {
+        Self { freeze: Some(freeze), ..self }
+    }
+
+    /// The position at `t`, also where another piece holds.
+    pub fn position_at(&self, t: GlobalTime) -> Vec3 {
+        self.motion.position_at(self.age(self.thawed(t)))
+    }
+
+    /// The state at `t`, also where another piece holds. Frozen, it neither moves nor turns.
+    pub fn at(&self, t: GlobalTime) -> State {
+        let age = self.age(self.thawed(t));
+        if self.is_frozen(t) { self.motion.frozen(age).at(0.0) } else { self.motion.at(age) }
+    }
+
+    /// Whether it has stopped by `t`.
+    pub fn is_frozen(&self, t: GlobalTime) -> bool {
+        self.freeze.is_some_and(|freeze| freeze <= t)
+    }
+
+    /// The last moment up to `t` at which it moved.
+    fn thawed(&self, t: GlobalTime) -> GlobalTime {
+        self.freeze.map_or(t, |freeze| freeze.min(t))
+    }
+
+    fn age(&self, t: GlobalTime) -> f64 {
+        t.since(self.epoch).as_secs_f64()
+    }
+
+    /// The motion that holds from `t` on until it freezes, and the age at which it starts.
+    fn from(&self, t: GlobalTime) -> (Motion, f64) {
+        let age = self.age(self.thawed(t));
+        if self.is_frozen(t) { (self.motion.frozen(age), 0.0) } else { (self.motion, age) }
+    }
+
+    /// When after `t` it freezes, if it does before `until`; else `until`.
+    fn freeze_within(&self, t: GlobalTime, until: GlobalTime) -> GlobalTime {
+        self.freeze.filter(|&freeze| freeze > t).map_or(until, |freeze| freeze.min(until))
+    }
+
+    /// Whether both are the same motion at the same age at `t`, as they are once a vector is received.
+    fn coincides(&self, other: &Self, t: GlobalTime) -> bool {
+        self.epoch == other.epoch && self.thawed(t) == other.thawed(t) && self.motion == other.motion
+    }
+}
+
+/// Export error in distance times seconds, split by whether the receiver showed the vector that was exported.
+///
+/// ```
+/// use evenkeel::path::SplitError;
+/// let mut books = SplitError { before: 1.5, after: 0.0 };
+/// books += SplitError { before: 0.5, after: 0.25 };
+/// assert_eq!(books.total(), 2.25);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct SplitError {
+    /// While the receiver showed another vector than the exported one.
+    pub before: f64,
+    /// While both were on the same vector; zero if time is global.
+    pub after: f64,
+}
+
+impl SplitError {
+    /// Both parts together.
+    pub fn total(self) -> f64 {
+        self.before + self.after
+    }
+}
+
+impl Add for SplitError {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self { before: self.before + other.before, after: self.after + other.after }
+    }
+}
+
+impl Sub for SplitError {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self { before: self.before - other.before, after: self.after - other.after }
+    }
+}
+
+impl AddAssign for SplitError {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for SplitError {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+/// The position on a piecewise path at `t`; none before its first piece. Pieces come in order of their start; of
+/// those that start together the last one holds.
+///
+/// ```
+/// use evenkeel::{GlobalTime, Motion, Vec3, path::{Piece, position_on}};
+/// let start = GlobalTime::from_millis(100);
+/// let path = [Piece::new(start, start, Motion::stationary(Vec3::new(1.0, 2.0, 3.0)), 1)];
+/// assert_eq!(position_on(&path, GlobalTime::ZERO), None);
+/// assert_eq!(position_on(&path, start), Some(Vec3::new(1.0, 2.0, 3.0)));
+/// ```
+pub fn position_on<P>(path: P, t: GlobalTime) -> Option<Vec3>
+where
+    P: IntoIterator<Item: Borrow<Piece>>,
+{
+    let piece = path.into_iter().take_while(|piece| piece.borrow().start <= t).last()?;
+    Some(piece.borrow().position_at(t))
+}
+
+/// The export error over `[from, to]`: the distance between two paths, integrated, and split by whether both show the
+/// same vector.
+///
+/// Time before the first placed piece counts nothing, because a receiver that has nothing shows nothing; nor does time
+/// before the first exported one. Pieces, or references to them, come in order of their start; of those that start
+/// together the last one holds. Nothing is allocated.
+///
+/// ```
+/// use evenkeel::{GlobalTime, Motion, Vec3, path::{Piece, export_error}};
+/// let ms = GlobalTime::from_millis;
+/// let parked = Motion::stationary(Vec3::ZERO);
+/// let driving = Motion::linear(Vec3::ZERO, Vec3::new(10.0, 0.0, 0.0));
+/// let exported = [Piece::new(ms(0), ms(0), parked, 1), Piece::new(ms(1_000), ms(1_000), driving, 2)];
+/// // Everything arrives 200 ms later.
+/// let placed = [Piece::new(ms(200), ms(0), parked, 1), Piece::new(ms(1_200), ms(1_000), driving, 2)];
+/// let error = export_error(&exported, &placed, ms(0), ms(5_000));
+/// assert!((error.before - 0.2).abs() < 1e-12); // from 0 m to 2 m within 0.2 s
+/// assert_eq!(error.after, 0.0);
+/// ```
+pub fn export_error<E, P>(exported: E, placed: P, from: GlobalTime, to: GlobalTime) -> SplitError
+where
+    E: IntoIterator<Item: Borrow<Piece>>,
+    P: IntoIterator<Item: Borrow<Piece>>,
+{
+    let (mut exported, mut placed) = (Cursor::new(exported.into_iter()), Cursor::new(placed.into_iter()));
+    let mut error = SplitError::default();
+    let mut now = from;
+    while now < to {
+        let until = exported.seek(now).min(to);
+        if let Some(piece) = exported.holding() {
+            error += error_of_piece(piece, &mut placed, now, until);
+        }
+        now = until;
+    }
+    error
+}
+
+/// The distance between the real path and a placed one, integrated over `[from, to]`: what a player sees.
+///
+/// The real path is given as samples in order of time, with straight lines between them. Time before the first sample
+/// and after the last counts nothing, nor does time before the first placed piece. Nothing is allocated.
+///
+/// ```
+/// use evenkeel::{GlobalTime, Motion, Vec3, path::{Piece, real_error}};
+/// let ms = GlobalTime::from_millis;
+/// let real = [(ms(0), Vec3::ZERO), (ms(500), Vec3::new(1.0, 0.0, 0.0)), (ms(1_000), Vec3::ZERO)];
+/// let placed = [Piece::new(ms(0), ms(0), Motion::stationary(Vec3::ZERO), 1)];
+/// let error = real_error(real, &placed, ms(0), ms(5_000));
+/// assert!((error - 0.5).abs() < 1e-12);
+/// ```
+pub fn real_error<S, P>(samples: S, placed: P, from: GlobalTime, to: GlobalTime) -> f64
+where
+    S: IntoIterator<Item = (GlobalTime, Vec3)>,
+    P: IntoIterator<Item: Borrow<Piece>>,
+{
+    let mut samples = samples.into_iter();
+    let mut placed = Cursor::new(placed.into_iter());
+    let Some((mut start, mut position)) = samples.next() else { return 0.0 };
+    let mut error = 0.0;
+    for (end, end_position) in samples {
+        if start >= to {
+            break;
+        }
+        if end > start && end > from {
+            let velocity = (end_position - position) * (1.0 / end.since(start).as_secs_f64());
+            let stretch = Piece::new(start, start, Motion::linear(position, velocity), 0);
+            error += error_of_piece(&stretch, &mut placed, start.max(from), end.min(to)).total();
+        }
+        (start, position) = (end, end_position);
+    }
+    error
+}
+
+/// The error while one exported piece holds.
+fn error_of_piece<I>(exported: &Piece, placed: &mut Cursor<I>, from: GlobalTime, to: GlobalTime) -> SplitError
+where
+    I: Iterator<Item: Borrow<Piece>>,
+{
+    let mut error = SplitError::default();
+    let mut now = from;
+    while now < to {
+        let mut until = exported.freeze_within(now, placed.seek(now).min(to));
+        if let Some(shown) = placed.holding() {
+            until = shown.freeze_within(now, until);
+            let part = error_of_stretch(exported, shown, now, until);
+            if shown.vector == exported.vector {
+                error.after += part;
+            } else {
+                error.before += part;
+            }
+        }
+        now = until;
+    }
+    error
+}
+
+/// The error over a stretch in which neither piece changes or freezes.
+fn error_of_stretch(exported: &Piece, shown: &Piece, from: GlobalTime, to: GlobalTime) -> f64 {
+    if exported.coincides(shown, from) {
+        return 0.0;
+    }
+    let ((a, a_from), (b, b_from)) = (exported.from(from), shown.from(from));
+    distance_integral(&a, a_from, &b, b_from, to.since(from).as_secs_f64()).value
+}
+
+/// Walks a path forward with one piece of foresight.
+struct Cursor<I: Iterator> {
+    holding: Option<I::Item>,
+    next: Option<I::Item>,
+    rest: I,
+}
+
+impl<I: Iterator<Item: Borrow<Piece>>> Cursor<I> {
+    fn new(mut rest: I) -> Self {
+        Self { holding: None, next: rest.next(), rest }
+    }
+
+    /// Goes to the piece that holds at `t`, and says when the next one starts.
+    fn seek(&mut self, t: GlobalTime) -> GlobalTime {
+        while let Some(next) = &self.next {
+            let start = next.borrow().start;
+            if start > t {
+                return start;
+            }
+            self.holding = self.next.take();
+            self.next = self.rest.next();
+        }
+        GlobalTime::MAX
+    }
+
+    fn holding(&self) -> Option<&Piece> {
+        self.holding.as_ref().map(Borrow::borrow)
+    }
+}

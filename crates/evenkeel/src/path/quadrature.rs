@@ -1,0 +1,375 @@
+//! The distance between two motions that are not both straight, integrated by adaptive Gauss-Kronrod quadrature.
+//!
+//! Motions are smooth; the distance between them is not where they meet: it has a kink there, or nearly one where they
+//! pass each other closely. A rule of high order is exact in one go where there is none, and useless where there is
+//! one. So a panel whose error estimate is too large is split at its closest approach, and beside a closest approach
+//! the panels get smaller toward it by a constant factor.
+
+use super::integral::Integral;
+use crate::geometry::Vec3;
+use crate::motion::{Course, Motion};
+
+/// How many panels one integral may take. A close pass takes some twenty.
+const MAX_PANELS: u32 = 600;
+/// How often a panel may be split again.
+const MAX_DEPTH: u32 = 40;
+/// The error, relative to the whole, with which a panel is good enough.
+const TOLERANCE: f64 = 1e-13;
+
+/// The nodes of the Kronrod rule with 15 points, between both ends of the panel (where nothing is weighed, but where a
+/// kink may hide from the rule).
+const NODES: [f64; 17] = [
+    -1.0,
+    -0.9914553711208126,
+    -0.9491079123427585,
+    -0.8648644233597691,
+    -0.7415311855993945,
+    -0.5860872354676911,
+    -0.4058451513773972,
+    -0.20778495500789848,
+    0.0,
+    0.20778495500789848,
+    0.4058451513773972,
+    0.5860872354676911,
+    0.7415311855993945,
+    0.8648644233597691,
+    0.9491079123427585,
+    0.9914553711208126,
+    1.0,
+];
+const LAST: usize = NODES.len() - 1;
+
+/// The weights of the Kronrod rule by distance from the middle.
+const KRONROD: [f64; 8] = [
+    0.20948214108472782,
+    0.20443294007529889,
+    0.19035057806478542,
+    0.1690047266392679,
+    0.14065325971552592,
+    0.10479001032225019,
+    0.06309209262997856,
+    0.022935322010529224,
+];
+
+/// The weights of the Gauss rule with 7 points that shares every second node.
+const GAUSS: [f64; 4] = [0.4179591836734694, 0.3818300505051189, 0.27970539148927664, 0.1294849661688697];
+
+/// The integral over a span in which neither motion changes its law.
+pub(super) fn integrate(a: &Motion, a_from: f64, b: &Motion, b_from: f64, span: f64) -> Integral {
+    let relative = Relative::new(a, a_from, b, b_from);
+    let (start, end) = (relative.position(0.0), relative.position(span));
+    let whole = Panel { from: 0.0, to: span, start, end };
+    let samples = Samples::take(&relative, &whole);
+    if !samples.kronrod.is_finite() {
+        return Integral { value: samples.kronrod, error_bound: f64::INFINITY };
+    }
+    let mut work = Work {
+        noise: relative.noise(span),
+        relative,
+        tolerance: samples.kronrod * TOLERANCE,
+        panels_left: MAX_PANELS,
+        total: Integral::default(),
+    };
+    work.settle(&whole, &samples, MAX_DEPTH);
+    work.total
+}
+
+/// A part of the span, with the relative positions at its ends.
+#[derive(Clone, Copy)]
+struct Panel {
+    from: f64,
+    to: f64,
+    start: Vec3,
+    end: Vec3,
+}
+
+/// What the rule sees of a panel.
+struct Samples {
+    distances: [f64; NODES.len()],
+    /// The integral by the Kronrod rule.
+    kronrod: f64,
+    /// How far the Gauss rule is from it.
+    difference: f64,
+    /// The integral of how far the distance is from its mean.
+    spread: f64,
+    /// Roughly the area that the rule does not see where the direction turns sharply between two nodes.
+    missed: f64,
+}
+
+impl Samples {
+    fn take(relative: &Relative, panel: &Panel) -> Self {
+        let (middle, half) = (0.5 * (panel.from + panel.to), 0.5 * (panel.to - panel.from));
+        let mut distances = [0.0; NODES.len()];
+        let (mut kronrod, mut gauss, mut missed) = (0.0, 0.0, 0.0);
+        let mut before = panel.start;
+        distances[0] = before.length();
+        for i in 1..=LAST {
+            let here = if i == LAST { panel.end } else { relative.position(middle + half * NODES[i]) };
+            let (d0, d1) = (distances[i - 1], here.length());
+            distances[i] = d1;
+            let off_middle = i.abs_diff(LAST / 2);
+            if i < LAST {
+                kronrod += KRONROD[off_middle] * d1;
+            }
+            if off_middle < LAST / 2 && off_middle.is_multiple_of(2) {
+                gauss += GAUSS[off_middle / 2] * d1;
+            }
+            // Turned by more than 45 degrees: a close pass lies between, or ends here.
+            if before.dot(here) < 0.7 * d0 * d1 {
+                let nearer = d0.min(d1);
+                missed += (NODES[i] - NODES[i - 1]) * nearer * nearer / (d0 + d1);
+            }
+            before = here;
+        }
+        let mean = 0.5 * kronrod;
+        let spread: f64 = (1..LAST).map(|i| KRONROD[i.abs_diff(LAST / 2)] * libm::fabs(distances[i] - mean)).sum();
+        Self {
+            distances,
+            kronrod: kronrod * half,
+            difference: libm::fabs(kronrod - gauss) * half,
+            spread: spread * half,
+            missed: 2.0 * missed * half,
+        }
+    }
+
+    /// How far the Kronrod rule is expected to be off. The difference is the error of the Gauss rule; that of the
+    /// Kronrod rule falls with a higher power, of which QUADPACK's estimate takes a cautious one.
+    fn error(&self, noise: f64) -> f64 {
+        if self.difference <= noise {
+            return self.difference + self.missed;
+        }
+        let ratio = 200.0 * self.difference / self.spread;
+        let error =
+            if ratio < 1.0 { self.spread * ratio * libm::sqrt(ratio) } else { self.spread.max(self.difference) };
+        error + self.missed
+    }
+}
+
+struct Work {
+    relative: Relative,
+    /// The absolute error with which a panel is good enough.
+    tolerance: f64,
+    /// The rounding error of one relative position.
+    noise: f64,
+    panels_left: u32,
+    total: Integral,
+}
+
+impl Work {
+    /// Adds the integral over a panel, splitting it as often as needed and allowed.
+    fn settle(&mut self, panel: &Panel, samples: &Samples, depth: u32) {
+        let noise = self.noise * (panel.to - panel.from);
+        let error = samples.error(noise);
+        if error <= self.tolerance + noise || depth == 0 || self.panels_left < 2 {
+            self.total.value += samples.kronrod;
+            self.total.error_bound += error + noise;
+            return;
+        }
+        self.panels_left -= 2;
+        let at = self.split_at(panel, &samples.distances);
+        let middle = self.relative.position(at);
+        for half in [Panel { to: at, end: middle, ..*panel }, Panel { from: at, start: middle, ..*panel }] {
+            let samples = Samples::take(&self.relative, &half);
+            self.settle(&half, &samples, depth - 1);
+        }
+    }
+
+    /// Where to split a panel: at the closest approach, near it if it is at one end, else in the middle.
+    fn split_at(&self, panel: &Panel, distances: &[f64; NODES.len()]) -> f64 {
+        let width = panel.to - panel.from;
+        let mut nearest = 0;
+        for i in 1..=LAST {
+            if distances[i] < distances[nearest] {
+                nearest = i;
+            }
+        }
+        let time = |i: usize| panel.from + width * (0.5 + 0.5 * NODES[i]);
+        if let Some(at) = self.approach(time(nearest.saturating_sub(1)), time((nearest + 1).min(LAST)), width) {
+            let margin = 1e-6 * width;
+            if at > panel.from + margin && at < panel.to - margin {
+                return at;
+            }
+        }
+        let share = match nearest {
+            0 | 1 if distances[0] < 0.1 * distances[LAST / 2] => 0.25,
+            i if i + 1 >= LAST && distances[LAST] < 0.1 * distances[LAST / 2] => 0.75,
+            _ => 0.5,
+        };
+        panel.from + share * width
+    }
+
+    /// The closest approach between two times, if there is one: where the distance stops falling.
+    fn approach(&self, mut low: f64, mut high: f64, width: f64) -> Option<f64> {
+        let (mut falling, mut rising) = (self.relative.receding(low), self.relative.receding(high));
+        if !(falling < 0.0 && rising > 0.0) {
+            return None;
+        }
+        // The Illinois method: the secant, with the end that stays put counting half each time.
+        for _ in 0..30 {
+            let at = (low * rising - high * falling) / (rising - falling);
+            if high - low <= 1e-10 * width || at <= low || at >= high {
+                break;
+            }
+            let slope = self.relative.receding(at);
+            if slope < 0.0 {
+                (low, falling, rising) = (at, slope, 0.5 * rising);
+            } else if slope > 0.0 {
+                (high, rising, falling) = (at, slope, 0.5 * falling);
+            } else {
+                return Some(at);
+            }
+        }
+        Some(0.5 * (low + high))
+    }
+}
+
+/// The relative position of two motions as a function of time, prepared for being evaluated often.
+///
+/// It starts from the difference of the two positions and adds the difference of the two displacements since, so that
+/// motions far from the origin lose digits once, in the first difference, and not again at every node.
+struct Relative {
+    start: Vec3,
+    /// The coefficients of the first three powers of time.
+    powers: [Vec3; 3],
+    arcs: [Arc; 2],
+    arc_count: usize,
+    others: [Option<Other>; 2],
+}
+
+/// A level velocity that turns at a constant rate.
+#[derive(Clone, Copy)]
+struct Arc {
+    velocity: Vec3,
+    turn_rate: f64,
+}
+
+/// A motion without a form of its own here, started at the origin.
+struct Other {
+    sign: f64,
+    from: f64,
+    origin: Vec3,
+    motion: Motion,
+}
+
+impl Relative {
+    fn new(a: &Motion, a_from: f64, b: &Motion, b_from: f64) -> Self {
+        let still = Arc { velocity: Vec3::ZERO, turn_rate: 0.0 };
+        let mut relative = Self {
+            start: a.position_at(a_from) - b.position_at(b_from),
+            powers: [Vec3::ZERO; 3],
+            arcs: [still; 2],
+            arc_count: 0,
+            others: [None, None],
+        };
+        relative.add(a, a_from, 1.0, 0);
+        relative.add(b, b_from, -1.0, 1);
+        relative
+    }
+
+    fn add(&mut self, motion: &Motion, from: f64, sign: f64, slot: usize) {
+        match motion.course {
+            Course::Stationary => {}
+            Course::Linear { velocity } => self.powers[0] += velocity * sign,
+            Course::Accelerated { acceleration, .. } => {
+                self.powers[0] += motion.velocity_at(from) * sign;
+                self.powers[1] += acceleration * (0.5 * sign);
+            }
+            Course::Circular { climb, .. } => {
+                let velocity = motion.velocity_at(from);
+                self.powers[0] += Vec3::new(0.0, 0.0, climb * sign);
+                self.add_arc(Vec3::new(velocity.x, velocity.y, 0.0) * sign, motion.attitude.turn_rate());
+            }
+            Course::Spline { velocity, end, end_velocity, duration } => {
+                self.powers[0] += motion.velocity_at(from) * sign;
+                if from < duration {
+                    let per_second = 1.0 / duration;
+                    let chord = (end - motion.position) * per_second;
+                    let c2 = (chord * 3.0 - velocity * 2.0 - end_velocity) * per_second;
+                    let c3 = (velocity + end_velocity - chord * 2.0) * (per_second * per_second);
+                    self.powers[1] += (c2 + c3 * (3.0 * from)) * sign;
+                    self.powers[2] += c3 * sign;
+                }
+            }
+            Course::Turning { .. } => {
+                let motion = Motion { position: Vec3::ZERO, ..motion.advanced(from) };
+                self.others[slot] = Some(Other { sign, from: 0.0, origin: Vec3::ZERO, motion });
+            }
+            Course::Custom { .. } => {
+                let motion = Motion { position: Vec3::ZERO, ..*motion };
+                self.others[slot] = Some(Other { sign, from, origin: motion.position_at(from), motion });
+            }
+        }
+    }
+
+    /// Arcs are linear in their velocity: two that turn at the same rate are one.
+    fn add_arc(&mut self, velocity: Vec3, turn_rate: f64) {
+        if turn_rate == 0.0 {
+            self.powers[0] += velocity;
+        } else if self.arc_count == 1 && self.arcs[0].turn_rate == turn_rate {
+            self.arcs[0].velocity += velocity;
+        } else {
+            self.arcs[self.arc_count] = Arc { velocity, turn_rate };
+            self.arc_count += 1;
+        }
+    }
+
+    fn position(&self, t: f64) -> Vec3 {
+        let mut way = (self.powers[0] + (self.powers[1] + self.powers[2] * t) * t) * t;
+        for arc in &self.arcs[..self.arc_count] {
+            way += arc.way(t);
+        }
+        for other in self.others.iter().flatten() {
+            way += other.way(t);
+        }
+        self.start + way
+    }
+
+    fn velocity(&self, t: f64) -> Vec3 {
+        let mut velocity = self.powers[0] + (self.powers[1] * 2.0 + self.powers[2] * (3.0 * t)) * t;
+        for arc in &self.arcs[..self.arc_count] {
+            velocity += arc.velocity.turned(arc.turn_rate * t);
+        }
+        for other in self.others.iter().flatten() {
+            velocity += other.motion.velocity_at(other.from + t) * other.sign;
+        }
+        velocity
+    }
+
+    /// Half the derivative of the distance squared: below zero while the two get closer.
+    fn receding(&self, t: f64) -> f64 {
+        self.position(t).dot(self.velocity(t))
+    }
+
+    /// About how much rounding moves a relative position within the span.
+    fn noise(&self, span: f64) -> f64 {
+        let [p1, p2, p3] = self.powers.map(Vec3::max_axis);
+        let mut size = self.start.max_axis() + (p1 + (p2 + p3 * span) * span) * span;
+        for arc in &self.arcs[..self.arc_count] {
+            size += arc.velocity.max_axis() * span * (1.0 + libm::fabs(arc.turn_rate) * span);
+        }
+        for other in self.others.iter().flatten() {
+            // Its own closed forms may cancel, for a small angle by a factor of a few hundred.
+            size += 400.0 * (other.motion.velocity_at(other.from).max_axis() * span + other.way(span).max_axis());
+        }
+        4.0 * f64::EPSILON * size
+    }
+}
+
+impl Arc {
+    /// The chord from the start, written with half the angle so that a vanishing turn rate loses no digits.
+    fn way(&self, t: f64) -> Vec3 {
+        let half = 0.5 * self.turn_rate * t;
+        let (sin, cos) = libm::sincos(half);
+        // Below this the next term of the series is beyond double precision.
+        let chord = if libm::fabs(half) < 1e-4 { t * (1.0 - half * half / 6.0) } else { t * (sin / half) };
+        let (along, across) = (chord * cos, chord * sin);
+        let Vec3 { x, y, .. } = self.velocity;
+        Vec3::new(along * x - across * y, across * x + along * y, 0.0)
+    }
+}
+
+impl Other {
+    fn way(&self, t: f64) -> Vec3 {
+        (self.motion.position_at(self.from + t) - self.origin) * self.sign
+    }
+}
