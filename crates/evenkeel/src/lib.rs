@@ -7,6 +7,7 @@ pub mod geometry;
 pub mod motion;
 pub mod path;
 pub mod time;
+pub mod wire;
 pub use geometry::{Quat, Vec3, wrap_angle};
 pub use motion::{Attitude, Course, Law, Motion, MotionKind, Pose, State};
 pub use time::{Duration, GlobalTime, Instant};

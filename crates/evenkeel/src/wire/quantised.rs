@@ -1,0 +1,434 @@
+//! [`Quantised`]: a motion as whole numbers of steps, the same for every receiver.
+
+use super::LIMIT;
+use super::format::{Format, on_lattice};
+use crate::geometry::{Quat, Vec3};
+use crate::motion::{Attitude, Course, LAW_PARAMETERS, Motion};
+use crate::time::GlobalTime;
+use core::f64::consts::{FRAC_1_SQRT_2, TAU};
+use core::fmt;
+
+/// A motion on the lattice of a [`Format`], with the tick of its generation.
+///
+/// It does not depend on any baseline: however it was coded, every receiver decodes the same one. In a lossless format
+/// the numbers are the bits of the motion's own.
+///
+/// ```
+/// use evenkeel::wire::Format;
+/// use evenkeel::{Duration, GlobalTime, Motion, Vec3};
+/// let format = Format::bzflag();
+/// let motion = Motion::linear(Vec3::new(10.0, 0.0, 0.0), Vec3::new(20.0, 0.0, 0.0));
+/// // Generated half a tick late, so moved back to the tick: 1 cm.
+/// let q = format.quantise(&motion, GlobalTime::from_millis(7) + Duration::from_micros(500))?;
+/// assert_eq!(q.tick(), 7);
+/// // What was decoded, coded again, is the same.
+/// assert_eq!(format.quantise(&format.restore(&q), format.time_of(q.tick()))?, q);
+/// # Ok::<(), evenkeel::wire::QuantiseError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Quantised {
+    pub(crate) tick: i64,
+    pub(crate) kind: Kind,
+    pub(crate) form: Form,
+    pub(crate) law: u8,
+    pub(crate) position: [i64; 3],
+    /// As many as the kind's [`layout`](Kind::layout) has; the others are zero.
+    pub(crate) course: [i64; COURSE],
+    /// Heading and turn rate; or the orientation (index of the largest component and the three others, or all four if
+    /// lossless) and the angular velocity. The others are zero.
+    pub(crate) turn: [i64; 7],
+}
+
+/// The most numbers any course has.
+pub(crate) const COURSE: usize = 10;
+
+impl Quantised {
+    /// The tick of its generation; [`Format::time_of`] says when that is.
+    pub fn tick(&self) -> i64 {
+        self.tick
+    }
+}
+
+/// Why a motion cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QuantiseError {
+    /// A number in it is not finite, or a spline takes no time.
+    NotFinite,
+    /// A number in it is more than about 10^15 steps from zero.
+    OutOfRange,
+    /// It follows a law that the format does not hold.
+    UnknownLaw(u8),
+}
+
+impl fmt::Display for QuantiseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFinite => f.write_str("a number in the motion is not finite"),
+            Self::OutOfRange => f.write_str("a number in the motion is out of range"),
+            Self::UnknownLaw(id) => write!(f, "law {id} is not in the format"),
+        }
+    }
+}
+
+impl core::error::Error for QuantiseError {}
+
+/// The kinds of course on the wire; their order is that of the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Stationary,
+    Linear,
+    Accelerated,
+    /// Accelerated by the format's gravity.
+    Ballistic,
+    Circular,
+    Turning,
+    Spline,
+    Custom,
+}
+
+/// What a number in a course measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quantity {
+    Velocity,
+    Acceleration,
+    Place(usize),
+    Ticks,
+    Parameter,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Stationary,
+        Self::Linear,
+        Self::Accelerated,
+        Self::Ballistic,
+        Self::Circular,
+        Self::Turning,
+        Self::Spline,
+        Self::Custom,
+    ];
+
+    /// The numbers of a course in their order on the wire.
+    pub(crate) fn layout(self) -> &'static [Quantity] {
+        use Quantity::{Acceleration as A, Parameter as P, Place, Ticks, Velocity as V};
+        match self {
+            Self::Stationary => &[],
+            Self::Linear | Self::Ballistic => &[V, V, V],
+            Self::Accelerated | Self::Turning => &[V, V, V, A, A, A],
+            Self::Circular => &[V, V],
+            Self::Spline => &[V, V, V, V, V, V, Place(0), Place(1), Place(2), Ticks],
+            Self::Custom => &[P; LAW_PARAMETERS],
+        }
+    }
+}
+
+/// The forms of attitude on the wire; their order is that of the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Form {
+    None,
+    Heading,
+    Full,
+}
+
+impl Form {
+    pub(crate) const ALL: [Self; 3] = [Self::None, Self::Heading, Self::Full];
+}
+
+impl Format {
+    /// The motion as whole steps at the tick at or before `generated`: it is moved back to that tick, then every number
+    /// is rounded to the nearest step. Numbers outside the bounds are no error, up to [`LIMIT`](super::LIMIT) steps.
+    pub fn quantise(&self, motion: &Motion, generated: GlobalTime) -> Result<Quantised, QuantiseError> {
+        if !motion.is_valid() {
+            return Err(QuantiseError::NotFinite);
+        }
+        let tick = self.tick_of(generated);
+        let late = generated.since(self.time_of(tick)).as_secs_f64();
+        // A motion that is on its tick already keeps its bits.
+        let motion = if late > 0.0 { motion.advanced(-late) } else { *motion };
+        let (kind, law, numbers) = self.course_numbers(&motion.course)?;
+        let mut q = Quantised {
+            tick,
+            kind,
+            law,
+            form: Form::None,
+            position: self.place_steps(motion.position)?,
+            course: [0; COURSE],
+            turn: [0; 7],
+        };
+        for ((steps, number), quantity) in q.course.iter_mut().zip(numbers).zip(kind.layout()) {
+            *steps = self.steps_of(number, self.step(*quantity))?;
+            if *quantity == Quantity::Ticks && !self.lossless {
+                *steps = (*steps).max(1);
+            }
+        }
+        self.fold_gravity(&mut q);
+        self.quantise_attitude(&motion.attitude, &mut q)?;
+        Ok(q)
+    }
+
+    /// The motion that the steps stand for, at its tick.
+    pub fn restore(&self, q: &Quantised) -> Motion {
+        let mut n = [0.0; COURSE];
+        for ((number, steps), quantity) in n.iter_mut().zip(q.course).zip(q.kind.layout()) {
+            *number = self.number_of(steps, self.step(*quantity));
+        }
+        let velocity = Vec3::new(n[0], n[1], n[2]);
+        let second = Vec3::new(n[3], n[4], n[5]);
+        let course = match q.kind {
+            Kind::Stationary => Course::Stationary,
+            Kind::Linear => Course::Linear { velocity },
+            Kind::Accelerated => Course::Accelerated { velocity, acceleration: second },
+            Kind::Ballistic => Course::Accelerated { velocity, acceleration: self.gravity },
+            Kind::Circular => Course::Circular { speed: n[0], climb: n[1] },
+            Kind::Turning => Course::Turning { velocity, acceleration: second },
+            Kind::Spline => {
+                Course::Spline { velocity, end_velocity: second, end: Vec3::new(n[6], n[7], n[8]), duration: n[9] }
+            }
+            Kind::Custom => match self.laws.get(q.law) {
+                Some(law) => Course::Custom { law, parameters: [n[0], n[1], n[2], n[3], n[4], n[5]] },
+                // Neither `quantise` nor `parse_body` lets a law through that the format does not hold.
+                None => Course::Stationary,
+            },
+        };
+        Motion { position: self.place(q.position), course, attitude: self.restore_attitude(q) }
+    }
+
+    pub(crate) fn restore_attitude(&self, q: &Quantised) -> Attitude {
+        let t = q.turn;
+        let rate = |steps| self.number_of(steps, self.angular_velocity_step);
+        match q.form {
+            Form::None => Attitude::None,
+            Form::Heading if self.lossless => {
+                Attitude::Heading { heading: self.number_of(t[0], 1.0), turn_rate: rate(t[1]) }
+            }
+            Form::Heading => Attitude::Heading { heading: self.heading_of(t[0]), turn_rate: rate(t[1]) },
+            Form::Full => {
+                let [w, x, y, z] = if self.lossless {
+                    [t[0], t[1], t[2], t[3]].map(|bits| self.number_of(bits, 1.0))
+                } else {
+                    Orientations::of(self).components([t[0], t[1], t[2], t[3]])
+                };
+                let angular_velocity = Vec3::new(rate(t[4]), rate(t[5]), rate(t[6]));
+                Attitude::Full { orientation: Quat::new(w, x, y, z), angular_velocity }
+            }
+        }
+    }
+
+    pub(crate) fn place(&self, position: [i64; 3]) -> Vec3 {
+        Vec3::from(position.map(|steps| self.number_of(steps, self.position_step)))
+    }
+
+    fn place_steps(&self, v: Vec3) -> Result<[i64; 3], QuantiseError> {
+        let step = self.position_step;
+        Ok([self.steps_of(v.x, step)?, self.steps_of(v.y, step)?, self.steps_of(v.z, step)?])
+    }
+
+    /// The size of one step of a quantity.
+    pub(crate) fn step(&self, quantity: Quantity) -> f64 {
+        match quantity {
+            Quantity::Velocity => self.velocity_step,
+            Quantity::Acceleration => self.acceleration_step,
+            Quantity::Place(_) => self.position_step,
+            Quantity::Ticks => self.tick_secs(),
+            Quantity::Parameter => self.parameter_step,
+        }
+    }
+
+    fn steps_of(&self, number: f64, step: f64) -> Result<i64, QuantiseError> {
+        if self.lossless {
+            return Ok(number.to_bits() as i64);
+        }
+        let steps = number / step;
+        // Written so that not-a-number is refused too.
+        if !(libm::fabs(steps) <= LIMIT as f64) {
+            return Err(QuantiseError::OutOfRange);
+        }
+        Ok(on_lattice(steps))
+    }
+
+    pub(crate) fn number_of(&self, steps: i64, step: f64) -> f64 {
+        if self.lossless { f64::from_bits(steps as u64) } else { steps as f64 * step }
+    }
+
+    /// The angle of a heading in steps.
+    pub(crate) fn heading_of(&self, steps: i64) -> f64 {
+        steps as f64 * (TAU / self.turn_steps() as f64)
+    }
+
+    /// The nearest heading on the lattice, in (-half a turn, half a turn].
+    pub(crate) fn heading_steps(&self, heading: f64) -> i64 {
+        let turn = self.turn_steps();
+        wrap_steps(on_lattice(heading * (turn as f64 / TAU)), turn)
+    }
+
+    fn course_numbers(&self, course: &Course) -> Result<(Kind, u8, [f64; COURSE]), QuantiseError> {
+        let mut n = [0.0; COURSE];
+        let mut put = |at: usize, v: Vec3| n[at..at + 3].copy_from_slice(&<[f64; 3]>::from(v));
+        let mut id = 0;
+        let kind = match *course {
+            Course::Stationary => Kind::Stationary,
+            Course::Linear { velocity } => {
+                put(0, velocity);
+                Kind::Linear
+            }
+            Course::Accelerated { velocity, acceleration } => {
+                put(0, velocity);
+                put(3, acceleration);
+                Kind::Accelerated
+            }
+            Course::Turning { velocity, acceleration } => {
+                put(0, velocity);
+                put(3, acceleration);
+                Kind::Turning
+            }
+            Course::Circular { speed, climb } => {
+                put(0, Vec3::new(speed, climb, 0.0));
+                Kind::Circular
+            }
+            Course::Spline { velocity, end, end_velocity, duration } => {
+                put(0, velocity);
+                put(3, end_velocity);
+                put(6, end);
+                n[9] = duration;
+                Kind::Spline
+            }
+            Course::Custom { law, parameters } => {
+                id = law.0.id();
+                self.laws.get(id).ok_or(QuantiseError::UnknownLaw(id))?;
+                n[..LAW_PARAMETERS].copy_from_slice(&parameters);
+                Kind::Custom
+            }
+        };
+        Ok((kind, id, n))
+    }
+
+    /// An acceleration that rounds to gravity's steps is gravity, whose bits need not travel.
+    fn fold_gravity(&self, q: &mut Quantised) {
+        if q.kind == Kind::Accelerated && q.course[3..6] == self.gravity_numbers() {
+            q.kind = Kind::Ballistic;
+            q.course[3..6].fill(0);
+        }
+    }
+
+    /// Gravity as a course would hold it.
+    pub(crate) fn gravity_numbers(&self) -> [i64; 3] {
+        if self.lossless {
+            return <[f64; 3]>::from(self.gravity).map(|g| g.to_bits() as i64);
+        }
+        self.gravity_steps()
+    }
+
+    fn quantise_attitude(&self, attitude: &Attitude, q: &mut Quantised) -> Result<(), QuantiseError> {
+        let rate = |r: f64| self.steps_of(r, self.angular_velocity_step);
+        match *attitude {
+            Attitude::None => {}
+            Attitude::Heading { heading, turn_rate } => {
+                let steps = self.steps_of(heading, self.angle_step)?;
+                q.form = Form::Heading;
+                q.turn[0] = if self.lossless { steps } else { self.heading_steps(heading) };
+                q.turn[1] = rate(turn_rate)?;
+            }
+            Attitude::Full { orientation, angular_velocity: spin } => {
+                q.form = Form::Full;
+                let unit = orientation.normalized();
+                let [a, b, c, d] = if self.lossless {
+                    let o = orientation;
+                    [o.w, o.x, o.y, o.z].map(|n| n.to_bits() as i64)
+                } else {
+                    Orientations::of(self).nearest(unit)
+                };
+                q.turn = [a, b, c, d, rate(spin.x)?, rate(spin.y)?, rate(spin.z)?];
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The same heading in (-half a turn, half a turn].
+pub(crate) fn wrap_steps(steps: i64, turn: i64) -> i64 {
+    let up = steps.rem_euclid(turn);
+    if 2 * up > turn { up - turn } else { up }
+}
+
+/// The lattice of orientations: the three smaller components in steps, with the index of the largest, which is positive
+/// and follows from the others.
+///
+/// A unit is the square root of a whole number and a half of steps, so that no two components can tie for the largest:
+/// restoring and rounding again finds the same index.
+pub(crate) struct Orientations {
+    /// Twice the square of the number of steps in a unit: an odd number.
+    twice_unit_squared: i64,
+}
+
+impl Orientations {
+    pub(crate) fn of(format: &Format) -> Self {
+        // The largest smaller component is 1 / sqrt 2; its steps must fit the bits with their sign.
+        let largest = (1i64 << (format.quaternion_bits.clamp(4, 24) - 1)) - 1;
+        let unit = (largest as f64 / FRAC_1_SQRT_2) as i64 - 1;
+        Self { twice_unit_squared: 2 * unit * unit + 1 }
+    }
+
+    fn unit(&self) -> f64 {
+        libm::sqrt(self.twice_unit_squared as f64 * 0.5)
+    }
+
+    /// The rounded components of `orientation` other than the one at `index`, signed so that that one is positive.
+    pub(crate) fn rounded(&self, orientation: Quat, index: usize) -> [i64; 3] {
+        let all = [orientation.w, orientation.x, orientation.y, orientation.z];
+        let scale = if all[index] < 0.0 { -self.unit() } else { self.unit() };
+        others(index).map(|i| on_lattice(all[i] * scale))
+    }
+
+    /// The index of the largest component.
+    pub(crate) fn largest(orientation: Quat) -> usize {
+        let all = [orientation.w, orientation.x, orientation.y, orientation.z].map(libm::fabs);
+        (1..4).fold(0, |best, i| if all[i] > all[best] { i } else { best })
+    }
+
+    /// Twice the square of the largest component, if the three really are smaller.
+    fn twice_largest_squared(&self, three: [i64; 3]) -> Option<i64> {
+        // Beyond this the squares would not fit, and no component is that large.
+        if three.iter().any(|c| c.abs() > 1 << 24) {
+            return None;
+        }
+        let squares = three.map(|c| 2 * c * c);
+        let left = self.twice_unit_squared - squares.iter().sum::<i64>();
+        squares.iter().all(|&s| s < left).then_some(left)
+    }
+
+    /// Whether these are the steps of some orientation.
+    pub(crate) fn holds(&self, three: [i64; 3]) -> bool {
+        self.twice_largest_squared(three).is_some()
+    }
+
+    /// The nearest orientation on the lattice, as index and three components.
+    fn nearest(&self, orientation: Quat) -> [i64; 4] {
+        let index = Self::largest(orientation);
+        let mut three = self.rounded(orientation, index);
+        // Rounding up may have made another component the largest. A step or two back it is not.
+        while !self.holds(three) {
+            let most = (1..3).fold(0, |best, i| if three[i].abs() > three[best].abs() { i } else { best });
+            three[most] -= three[most].signum();
+        }
+        [index as i64, three[0], three[1], three[2]]
+    }
+
+    /// The components, real part first.
+    fn components(&self, [index, a, b, c]: [i64; 4]) -> [f64; 4] {
+        let step = 1.0 / self.unit();
+        let index = (index & 3) as usize;
+        let mut all = [0.0; 4];
+        let left = self.twice_largest_squared([a, b, c]).unwrap_or(0);
+        all[index] = libm::sqrt(left as f64 * 0.5) * step;
+        for (i, steps) in others(index).into_iter().zip([a, b, c]) {
+            all[i] = steps as f64 * step;
+        }
+        all
+    }
+}
+
+/// The three indices other than this one, in order.
+fn others(index: usize) -> [usize; 3] {
+    [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]][index & 3]
+}
