@@ -14,6 +14,9 @@ const LATE_MARGIN: Duration = Duration::from_millis(5);
 /// route changes.
 const FLOOR_SPAN: Duration = Duration::from_secs(60);
 
+/// So many round trips must have been measured before claims are held against them.
+const ROUND_TRIPS_FOR_BOUNDS: u32 = 8;
+
 /// Which reception times a sender believes, relative to the moment of sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayBounds {
@@ -32,6 +35,8 @@ pub struct PathEstimate {
     /// The smallest round trip of this span and of the one before.
     floors: [Option<Duration>; 2],
     floor_since: GlobalTime,
+    /// How many round trips were measured, up to what bounds need.
+    round_trips: u32,
     /// Mean and mean deviation of how far round trips exceed the smallest.
     excess: Duration,
     excess_deviation: Duration,
@@ -71,6 +76,7 @@ impl PathEstimate {
             self.floor_since = now;
         }
         self.floors[0] = Some(self.floors[0].map_or(round_trip, |floor| floor.min(round_trip)));
+        self.round_trips = (self.round_trips + 1).min(ROUND_TRIPS_FOR_BOUNDS);
         let excess = round_trip - self.least_round_trip().unwrap_or(round_trip);
         self.excess_deviation = smooth(self.excess_deviation, (excess - self.excess).abs());
         self.excess = smooth(self.excess, excess);
@@ -88,14 +94,18 @@ impl PathEstimate {
         }
     }
 
-    /// The delays that the sender's own round trips allow; `None` while there has been none.
+    /// The delays that the sender's own round trips allow; `None` while there have been too few to know the jitter.
     ///
-    /// At least half the smallest round trip less a margin; at most 1.1 times that half, plus 5 ms, plus the jitter that
-    /// round trips showed.
+    /// At least half the smallest round trip less 5 ms, at most 1.1 times that half plus 5 ms, and on both sides the jitter
+    /// that round trips showed: the smallest of a few jittery round trips is not yet the smallest possible.
     pub fn bounds(&self) -> Option<DelayBounds> {
+        if self.round_trips < ROUND_TRIPS_FOR_BOUNDS {
+            return None;
+        }
         let half = self.least_round_trip()? / 2;
         let jitter = self.excess + self.excess_deviation * 4;
-        Some(DelayBounds { least: half - EARLY_MARGIN, most: half + half / 10 + LATE_MARGIN + jitter })
+        let least = (half - EARLY_MARGIN - jitter).max(Duration::ZERO);
+        Some(DelayBounds { least, most: half + half / 10 + LATE_MARGIN + jitter })
     }
 
     /// After how long without a receipt a vector counts as lost.

@@ -74,12 +74,6 @@ impl Exported {
         })
     }
 
-    /// The vector that was the newest at a time.
-    pub(crate) fn at(&self, t: GlobalTime) -> Option<&Vector> {
-        let after = self.ring.partition_point(|v| v.generated <= t);
-        self.ring.get(after.checked_sub(1)?)
-    }
-
     /// Whether the path is still known at a time.
     pub(crate) fn reaches_back_to(&self, t: GlobalTime) -> bool {
         self.since().is_some_and(|since| since <= t)

@@ -50,7 +50,8 @@ impl Ledger {
         let receivers: Vec<_> = rows.collect();
         let count = (receivers.len() as f64).max(1.0);
         let mean = receivers.iter().map(|r| r.mean_distance).sum::<f64>() / count;
-        let variance = receivers.iter().map(|r| (r.mean_distance - mean) * (r.mean_distance - mean)).sum::<f64>() / count;
+        let variance =
+            receivers.iter().map(|r| (r.mean_distance - mean) * (r.mean_distance - mean)).sum::<f64>() / count;
         let worst = receivers.iter().max_by(|a, b| a.mean_distance.total_cmp(&b.mean_distance));
         let (max, worst) = worst.map_or((0.0, None), |r| (r.mean_distance, Some(r.host)));
         Fairness { mean, std: libm::sqrt(variance), max, worst, spent: self.spent, receivers }

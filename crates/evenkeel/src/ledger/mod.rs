@@ -19,10 +19,11 @@ pub use fairness::{Fairness, ReceiverFairness};
 pub use pair::Relevance;
 
 pub(crate) use exported::Exported;
-pub(crate) use pair::{Context, Flight, Held, PairBook};
+pub(crate) use pair::{Context, Held, PairBook};
 
 use crate::delay::PathEstimate;
 use crate::ids::{EntityId, HostId};
+use crate::motion::State;
 use crate::path::{SplitError, distance_integral};
 use crate::policy::Spent;
 use crate::time::{Duration, GlobalTime};
@@ -158,6 +159,13 @@ impl Ledger {
         PairView { ledger: self, entity, receiver }
     }
 
+    /// What a receiver was showing of an entity at a global time, as far as that is known and not forgotten.
+    pub fn seen_by(&self, entity: EntityIndex, receiver: ReceiverIndex, t: GlobalTime) -> Option<State> {
+        let (book, context) = self.context(entity, receiver);
+        let shown = t - context.placing.lag;
+        Some(book.shown_at(context, shown)?.at(shown))
+    }
+
     /// Bytes of memory behind the ledger, allocations included.
     pub fn memory_bytes(&self) -> usize {
         let entity = |e: &EntityBook| {
@@ -238,7 +246,9 @@ impl Ledger {
         let (book, context) = self.split(entity, receiver);
         book.finish(context, now);
         let (error, shown) = (book.accumulated(context, now), book.shown_for(context, now));
-        *book = PairBook { relevance: book.relevance, ..PairBook::new(now, lag) };
+        let relevance = book.relevance;
+        *book = PairBook::new(now, lag);
+        book.relevance = relevance;
         let receiver = &mut self.receivers[receiver.0];
         receiver.past_error += error;
         receiver.past_shown += shown;
@@ -396,16 +406,7 @@ impl<'a> PairView<'a> {
         let reference = self.reference()?;
         let seconds = |v: &Vector| from.since(v.generated).as_secs_f64();
         let span = to.since(from).max(Duration::ZERO).as_secs_f64();
-        Some(
-            distance_integral(
-                &vector.motion,
-                seconds(vector),
-                &reference.motion,
-                seconds(reference),
-                span,
-            )
-            .value,
-        )
+        Some(distance_integral(&vector.motion, seconds(vector), &reference.motion, seconds(reference), span).value)
     }
 
     /// The vector being held back for this receiver, and until when.

@@ -247,7 +247,8 @@ impl PairBook {
             .filter(|f| f.fate != Fate::Lost)
             .filter_map(|f| self.piece(f, context))
             .filter(|piece| piece.start <= t)
-            .max_by_key(|piece| piece.vector)
+            // A vector that was sent twice counts from its first arrival.
+            .max_by_key(|piece| (piece.vector, core::cmp::Reverse(piece.start)))
     }
 
     /// The placed path from `from` on: the newest vector by generation among those that have taken effect.

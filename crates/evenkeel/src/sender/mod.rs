@@ -15,6 +15,7 @@ mod receipts;
 mod transmit;
 
 pub use config::{ConfigError, EntityConfig, SenderConfig};
+pub use receipts::HandleError;
 
 use crate::constraint::Constraint;
 use crate::events::Events;

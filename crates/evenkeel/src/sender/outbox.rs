@@ -157,13 +157,13 @@ impl Outbox {
 
     /// What a datagram carried.
     pub(super) fn carried(&self, number: u64) -> impl Iterator<Item = Carried> + '_ {
-        let range = number
-            .checked_sub(self.first_number)
-            .and_then(|index| self.sent.get(index as usize))
-            .map_or(0..0, |sent| {
+        let range = number.checked_sub(self.first_number).and_then(|index| self.sent.get(index as usize)).map_or(
+            0..0,
+            |sent| {
                 let first = (sent.first - self.carried_before) as usize;
                 first..first + sent.count as usize
-            });
+            },
+        );
         self.carried.range(range).copied()
     }
 

@@ -50,10 +50,9 @@ impl Sender {
         let receiver = self.receiver(from)?;
         let mut r = BitReader::new(bytes);
         let header = ReceiptsHeader::parse(&mut r)?;
-        let entries = r;
+        let mut entries = r.clone();
         for_each_entry(&mut r, |_| {})?;
         self.advance(now)?;
-        let mut entries = entries;
         for_each_entry(&mut entries, |entry| self.take_receipt(receiver, header.sent, entry))?;
         let outbox = &mut self.outboxes[receiver.0];
         let owed = outbox.acknowledgement_owed;
@@ -97,11 +96,12 @@ impl Sender {
         }
     }
 
-    /// The nearest delay to the claimed one that the sender's own round trips allow.
+    /// The nearest delay to the claimed one that the sender's own round trips allow, and in any case one between sending
+    /// and now.
     fn believe(&self, receiver: ReceiverIndex, claimed: Duration, elapsed: Duration) -> Duration {
         let bounds = self.ledger.path(receiver).bounds();
         let (least, most) = bounds.map_or((Duration::ZERO, elapsed), |b| (b.least, b.most.min(elapsed)));
-        claimed.min(most).max(least.max(Duration::ZERO).min(most))
+        claimed.min(most).max(least.min(most))
     }
 
     fn settle(&mut self, receiver: ReceiverIndex, carried: Carried, sent: GlobalTime, arrival: GlobalTime) {

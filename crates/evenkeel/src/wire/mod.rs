@@ -23,6 +23,7 @@
 //! ```
 
 mod bits;
+pub mod datagram;
 mod format;
 mod quantised;
 mod record;

@@ -1,0 +1,636 @@
+//! The receiver: everybody else's half of the state machine.
+//!
+//! Like the [`Sender`](crate::Sender) it has getters ([`place`](Receiver::place) above all), commands, `handle_*` and
+//! `poll_*`, and neither clock nor socket. [`place`](Receiver::place) is a pure function of time: call it at any rate.
+
+mod smoothing;
+mod source;
+mod track;
+
+pub use smoothing::Smoothing;
+
+use crate::constraint::Constraint;
+use crate::delay::PathEstimate;
+use crate::events::Events;
+use crate::geometry::Vec3;
+use crate::ids::{EntityId, HostId};
+use crate::ledger::Placing;
+use crate::motion::{Attitude, Motion, State};
+use crate::path::Piece;
+use crate::sender::Transmit;
+use crate::time::{Duration, GlobalTime};
+use crate::wire::datagram::{
+    Acknowledged, BASELINE_WINDOW, Content, DatagramError, KIND_ACKNOWLEDGEMENT, LEAST_RECORD_BITS, RecordHead,
+    VectorsHeader, end,
+};
+use crate::wire::{BitReader, Format, FormatError, Quantised, WireError, parse_body};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use hashbrown::HashMap;
+use source::{Novelty, Source};
+use track::{Inserted, Known, Track};
+
+/// How a [`Receiver`] is set up. Start from the default and change what matters.
+pub struct ReceiverConfig {
+    /// Clock rule, lag and the bound on extrapolation. Senders must know the same.
+    pub placing: Placing,
+    /// What [`Receiver::place`] answers for a vector older than the bound.
+    pub beyond: Beyond,
+    /// How jumps are hidden.
+    pub smoothing: Smoothing,
+    /// Senders at once.
+    pub max_senders: usize,
+    /// Entities at once, over all senders.
+    pub max_entities: usize,
+    /// The largest receipt, in bytes.
+    pub max_datagram: usize,
+    /// Receipts are sent no more often than this.
+    pub receipt_interval: Duration,
+    /// After this long without a datagram a sender counts as silent.
+    pub silent_after: Duration,
+    /// Whether an entity is taken only from the owner that [`Receiver::grant`] named. If not, the first to speak owns it.
+    pub require_grants: bool,
+    /// The world's say in extrapolation. Senders must have the same.
+    pub constraint: Option<Box<dyn Constraint>>,
+}
+
+impl Default for ReceiverConfig {
+    /// Global time, no lag, no smoothing; entities freeze after three seconds without a vector.
+    fn default() -> Self {
+        Self {
+            placing: Placing::default(),
+            beyond: Beyond::Freeze,
+            smoothing: Smoothing::None,
+            max_senders: 4_096,
+            max_entities: 65_536,
+            max_datagram: 1200,
+            receipt_interval: Duration::from_millis(20),
+            silent_after: Duration::from_secs(5),
+            require_grants: false,
+            constraint: None,
+        }
+    }
+}
+
+/// What is shown of an entity whose vector is older than extrapolation may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Beyond {
+    /// It stays where it was at the bound, marked as [`Placement::frozen`].
+    #[default]
+    Freeze,
+    /// It is not shown: [`PlaceError::TooOld`].
+    Hide,
+}
+
+/// Where an entity is to be shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placement {
+    /// Where.
+    pub position: Vec3,
+    /// How fast.
+    pub velocity: Vec3,
+    /// Facing where.
+    pub attitude: Attitude,
+    /// How long its vector has been extrapolated.
+    pub age: Duration,
+    /// How far off it may be, roughly: how far new vectors usually move it, and its speed times the clock's uncertainty.
+    pub uncertainty: f64,
+    /// How far smoothing keeps it from where it should be.
+    pub smoothing_error: f64,
+    /// Whether extrapolation has ended.
+    pub frozen: bool,
+}
+
+/// Why an entity cannot be placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlaceError {
+    /// Nothing is known of it, or it has been retired.
+    Unknown(EntityId),
+    /// Its first vector takes effect later.
+    NotYet(EntityId),
+    /// Its vector is too old, and [`Beyond::Hide`] was chosen.
+    TooOld(EntityId),
+}
+
+impl fmt::Display for PlaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(id) => write!(f, "{id} is not known here"),
+            Self::NotYet(id) => write!(f, "{id} is not shown yet"),
+            Self::TooOld(id) => write!(f, "{id} has not been heard of for too long"),
+        }
+    }
+}
+
+impl core::error::Error for PlaceError {}
+
+/// Something a receiver's application may want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReceiverEvent {
+    /// An entity is here, for the first time or again.
+    Appeared {
+        /// Which.
+        entity: EntityId,
+        /// Whose.
+        owner: HostId,
+    },
+    /// An entity is gone, or none of our business any more.
+    Retired {
+        /// Which.
+        entity: EntityId,
+    },
+    /// An entity changed hands.
+    OwnerChanged {
+        /// Which.
+        entity: EntityId,
+        /// The new owner.
+        owner: HostId,
+    },
+    /// A sender spoke of an entity that it does not own. That record was ignored.
+    NotOwner {
+        /// Which.
+        entity: EntityId,
+        /// Who.
+        from: HostId,
+    },
+    /// A sender has not been heard for a while; its entities freeze.
+    SenderSilent {
+        /// Who.
+        sender: HostId,
+    },
+    /// More entities than configured: this one was ignored.
+    TooManyEntities {
+        /// Which.
+        entity: EntityId,
+    },
+}
+
+/// Why a datagram or a command was refused. Nothing changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ReceiverError {
+    /// Nobody of that name was added.
+    UnknownSender(HostId),
+    /// It was added already.
+    DuplicateSender(HostId),
+    /// No more senders fit.
+    TooManySenders {
+        /// The configured limit.
+        limit: usize,
+    },
+    /// The format is not usable.
+    Format(FormatError),
+    /// Time went backwards.
+    TimeWentBackwards {
+        /// By how much.
+        by: Duration,
+    },
+    /// It is not a usable datagram.
+    Datagram(DatagramError),
+}
+
+impl fmt::Display for ReceiverError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownSender(id) => write!(f, "{id} is not a sender: call add_sender first"),
+            Self::DuplicateSender(id) => write!(f, "{id} is a sender already"),
+            Self::TooManySenders { limit } => write!(f, "more than {limit} senders: raise max_senders"),
+            Self::Format(error) => write!(f, "the wire format is not usable: {error}"),
+            Self::TimeWentBackwards { by } => write!(f, "time went backwards by {by}"),
+            Self::Datagram(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ReceiverError {}
+
+impl From<DatagramError> for ReceiverError {
+    fn from(error: DatagramError) -> Self {
+        Self::Datagram(error)
+    }
+}
+
+/// What a datagram brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Handled {
+    /// Vectors that are now the newest of their entities.
+    pub vectors: usize,
+    /// Records that were late, repeated, or not the sender's to write.
+    pub ignored: usize,
+    /// Whether the whole datagram had come before.
+    pub duplicate: bool,
+    /// When the sender sent it: a one-way stamp for the clock, if the sender is the session's reference.
+    pub sent: Option<GlobalTime>,
+}
+
+/// Turns datagrams into places. See the [module](self).
+///
+/// ```
+/// use evenkeel::{EntityId, GlobalTime, HostId, PlaceError, Receiver, ReceiverConfig, wire::Format};
+///
+/// let mut receiver = Receiver::new(ReceiverConfig::default());
+/// let now = GlobalTime::ZERO;
+/// receiver.add_sender(HostId(0), Format::default(), now)?;
+/// // receiver.handle_datagram(HostId(0), &bytes, now)?;
+/// assert_eq!(receiver.place(EntityId(7), now), Err(PlaceError::Unknown(EntityId(7))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Receiver {
+    config: ReceiverConfig,
+    sources: Vec<Source>,
+    source_index: HashMap<HostId, usize>,
+    tracks: Vec<Track>,
+    track_index: HashMap<EntityId, usize>,
+    grants: HashMap<EntityId, (HostId, u32)>,
+    updated: VecDeque<EntityId>,
+    events: Events<ReceiverEvent>,
+    /// The records of the datagram being read: all of it is checked before any of it is used.
+    records: Vec<(RecordHead, Option<Quantised>, i64)>,
+    buffer: Vec<u8>,
+    now: GlobalTime,
+    clock_uncertainty: Duration,
+}
+
+impl Receiver {
+    /// A receiver that has heard of nothing yet.
+    pub fn new(config: ReceiverConfig) -> Self {
+        Self {
+            // A receipt of one entry must always fit.
+            buffer: vec![0; config.max_datagram.max(64)],
+            config,
+            sources: Vec::new(),
+            source_index: HashMap::new(),
+            tracks: Vec::new(),
+            track_index: HashMap::new(),
+            grants: HashMap::new(),
+            updated: VecDeque::new(),
+            events: Events::new(),
+            records: Vec::new(),
+            now: GlobalTime::MIN,
+            clock_uncertainty: Duration::ZERO,
+        }
+    }
+
+    /// Where to show an entity at a global time. Pure: call it as often as you like, for any time from the last datagram on,
+    /// or a little before.
+    pub fn place(&self, entity: EntityId, at: GlobalTime) -> Result<Placement, PlaceError> {
+        let track = self.track(entity).ok_or(PlaceError::Unknown(entity))?;
+        let shown = at - self.config.placing.lag;
+        let (mut state, smoothing_error, known) =
+            track.at(shown, self.config.smoothing).ok_or(PlaceError::NotYet(entity))?;
+        let frozen = known.piece.is_frozen(shown);
+        if frozen && self.config.beyond == Beyond::Hide {
+            return Err(PlaceError::TooOld(entity));
+        }
+        if let Some(constraint) = &self.config.constraint {
+            constraint.constrain(entity, &mut state);
+        }
+        let State { position, velocity, attitude } = state;
+        let age = shown.since(known.piece.epoch);
+        let uncertainty = track.usual_jump + velocity.length() * self.clock_uncertainty.as_secs_f64();
+        Ok(Placement { position, velocity, attitude, age, uncertainty, smoothing_error, frozen })
+    }
+
+    /// The newest vector of an entity by generation: what a relay passes on.
+    pub fn newest(&self, entity: EntityId) -> Option<(GlobalTime, Motion)> {
+        let track = self.track(entity)?;
+        let format = &self.source(track.owner)?.format;
+        track.newest().map(|known| (format.time_of(known.quantised.tick()), known.piece.motion))
+    }
+
+    /// All entities that are here.
+    pub fn entities(&self) -> impl Iterator<Item = EntityId> + '_ {
+        self.tracks.iter().filter(|t| t.retired.is_none()).map(|t| t.id)
+    }
+
+    /// Who owns an entity.
+    pub fn owner(&self, entity: EntityId) -> Option<HostId> {
+        self.track(entity).map(|track| track.owner)
+    }
+
+    /// What is known about the way to a sender, from the receiver's own round trips.
+    pub fn path(&self, sender: HostId) -> Option<&PathEstimate> {
+        self.source(sender).map(|source| &source.path)
+    }
+
+    /// Receipts that were given up because the sender confirmed none for very long.
+    pub fn receipts_given_up(&self, sender: HostId) -> u64 {
+        self.source(sender).map_or(0, Source::receipts_given_up)
+    }
+
+    /// Events that were given up because nobody polled for them.
+    pub fn events_dropped(&self) -> u64 {
+        self.events.dropped()
+    }
+
+    /// Listens to another sender, in the format agreed with it.
+    pub fn add_sender(&mut self, host: HostId, format: Format, now: GlobalTime) -> Result<(), ReceiverError> {
+        format.validate().map_err(ReceiverError::Format)?;
+        if self.source_index.contains_key(&host) {
+            return Err(ReceiverError::DuplicateSender(host));
+        }
+        if self.sources.len() >= self.config.max_senders {
+            return Err(ReceiverError::TooManySenders { limit: self.config.max_senders });
+        }
+        self.advance(now)?;
+        self.source_index.insert(host, self.sources.len());
+        self.sources.push(Source::new(host, format, now));
+        Ok(())
+    }
+
+    /// Forgets a sender and everything it owns.
+    pub fn remove_sender(&mut self, host: HostId) -> Result<(), ReceiverError> {
+        let index = self.source_index.remove(&host).ok_or(ReceiverError::UnknownSender(host))?;
+        self.sources.swap_remove(index);
+        if let Some(moved) = self.sources.get(index) {
+            self.source_index.insert(moved.host, index);
+        }
+        for index in (0..self.tracks.len()).rev() {
+            if self.tracks[index].owner == host {
+                self.forget_track(index);
+            }
+        }
+        Ok(())
+    }
+
+    /// Says who owns an entity and in which epoch: nobody else is believed. With [`ReceiverConfig::require_grants`]
+    /// entities without a grant are ignored.
+    pub fn grant(&mut self, entity: EntityId, owner: HostId, epoch: u32) {
+        self.grants.insert(entity, (owner, epoch));
+    }
+
+    /// Withdraws a grant.
+    pub fn revoke(&mut self, entity: EntityId) {
+        self.grants.remove(&entity);
+    }
+
+    /// Says how far off the clock may be, for [`Placement::uncertainty`].
+    pub fn set_clock_uncertainty(&mut self, uncertainty: Duration) {
+        self.clock_uncertainty = uncertainty;
+    }
+
+    /// Hides jumps in another way from now on.
+    pub fn set_smoothing(&mut self, smoothing: Smoothing) {
+        self.config.smoothing = smoothing;
+    }
+
+    /// Takes in a datagram from a sender. It is checked whole before any of it is used.
+    pub fn handle_datagram(&mut self, from: HostId, bytes: &[u8], now: GlobalTime) -> Result<Handled, ReceiverError> {
+        let index = *self.source_index.get(&from).ok_or(ReceiverError::UnknownSender(from))?;
+        let mut r = BitReader::new(bytes);
+        if bytes.first() == Some(&KIND_ACKNOWLEDGEMENT) {
+            let acknowledged = Acknowledged::parse_alone(&mut r)?;
+            self.advance(now)?;
+            self.sources[index].confirm(&acknowledged, now);
+            self.sources[index].heard(now);
+            return Ok(Handled::default());
+        }
+        let header = VectorsHeader::parse(&mut r)?;
+        let source = &self.sources[index];
+        if header.fingerprint != source.fingerprint {
+            return Err(DatagramError::Format { theirs: header.fingerprint, ours: source.fingerprint }.into());
+        }
+        let number = match source.novelty(&header)? {
+            Novelty::New { number } => number,
+            Novelty::Duplicate => return Ok(Handled { duplicate: true, ..Handled::default() }),
+        };
+        self.read_records(index, &header, r)?;
+        self.advance(now)?;
+        self.sources[index].accept(&header, number, now);
+        if let Some(acknowledged) = &header.acknowledged {
+            self.sources[index].confirm(acknowledged, now);
+        }
+        Ok(self.apply_records(index, header.sent, now))
+    }
+
+    /// Reads all records of a datagram, or refuses all of it.
+    fn read_records(
+        &mut self,
+        index: usize,
+        header: &VectorsHeader,
+        mut r: BitReader<'_>,
+    ) -> Result<(), DatagramError> {
+        let mut records = core::mem::take(&mut self.records);
+        records.clear();
+        let result = self.read_records_into(&mut records, index, header, &mut r);
+        self.records = records;
+        result
+    }
+
+    fn read_records_into(
+        &self,
+        records: &mut Vec<(RecordHead, Option<Quantised>, i64)>,
+        index: usize,
+        header: &VectorsHeader,
+        r: &mut BitReader<'_>,
+    ) -> Result<(), DatagramError> {
+        let format = &self.sources[index].format;
+        let sent_tick = format.tick_of(header.sent);
+        let mut before = None;
+        while r.remaining_bits() >= LEAST_RECORD_BITS {
+            let head = RecordHead::parse(before, r)?;
+            let age = i64::try_from(head.age_ticks).map_err(|_| WireError::OutOfRange)?;
+            let tick = sent_tick.checked_sub(age).ok_or(WireError::OutOfRange)?;
+            let quantised = match head.content {
+                Content::Retired => None,
+                Content::Absolute => Some(parse_body(format, r, tick, None)?),
+                Content::Against { distance } => {
+                    let sequence = (u32::from(head.sequence) + BASELINE_WINDOW - distance) % BASELINE_WINDOW;
+                    let baseline = self.baseline(head.entity, self.sources[index].host, head.epoch, sequence as u8);
+                    let baseline = baseline.ok_or(DatagramError::NoBaseline(head.entity))?;
+                    Some(parse_body(format, r, tick, Some(baseline))?)
+                }
+            };
+            records.push((head, quantised, tick));
+            before = Some(head.entity);
+        }
+        end(r)
+    }
+
+    fn baseline(&self, entity: EntityId, owner: HostId, epoch: u32, sequence: u8) -> Option<&Quantised> {
+        let track = &self.tracks[*self.track_index.get(&entity)?];
+        if track.owner != owner || track.epoch != epoch {
+            return None;
+        }
+        track.baseline(sequence)
+    }
+
+    fn apply_records(&mut self, index: usize, sent: GlobalTime, now: GlobalTime) -> Handled {
+        let mut handled = Handled { sent: Some(sent), ..Handled::default() };
+        let records = core::mem::take(&mut self.records);
+        for (head, quantised, tick) in &records {
+            let newest = match quantised {
+                Some(quantised) => self.apply_vector(index, head, quantised, now),
+                None => self.apply_farewell(index, head, *tick),
+            };
+            if newest {
+                handled.vectors += 1;
+            } else {
+                handled.ignored += 1;
+            }
+        }
+        self.records = records;
+        handled
+    }
+
+    /// Answers whether the vector is now the newest of its entity.
+    fn apply_vector(&mut self, index: usize, head: &RecordHead, quantised: &Quantised, now: GlobalTime) -> bool {
+        let from = self.sources[index].host;
+        let Some(slot) = self.admit(head, from) else { return false };
+        let format = &self.sources[index].format;
+        let generated = format.time_of(quantised.tick());
+        let placing = &self.config.placing;
+        let delay = self.sources[index].path.delay().unwrap_or(Duration::ZERO);
+        let epoch = placing.epoch(generated, now, delay);
+        let piece = Piece::new(placing.start(epoch, now), epoch, format.restore(quantised), u32::from(head.sequence))
+            .frozen_from(epoch + placing.max_age);
+        let track = &mut self.tracks[slot];
+        let was_gone = track.retired.is_some() || track.newest().is_none();
+        match track.insert(Known::new(head.sequence, *quantised, piece), self.config.smoothing) {
+            Inserted::Newest { .. } => {
+                if was_gone {
+                    self.events.push(ReceiverEvent::Appeared { entity: head.entity, owner: from });
+                }
+                if !core::mem::replace(&mut track.updated, true) {
+                    self.updated.push_back(head.entity);
+                }
+                true
+            }
+            Inserted::Late | Inserted::Ignored => false,
+        }
+    }
+
+    fn apply_farewell(&mut self, index: usize, head: &RecordHead, tick: i64) -> bool {
+        let from = self.sources[index].host;
+        let Some(&slot) = self.track_index.get(&head.entity) else { return false };
+        let track = &mut self.tracks[slot];
+        if track.owner != from || track.epoch != head.epoch {
+            return false;
+        }
+        // A vector generated after the farewell means that the entity came back.
+        let came_back = track.newest().is_some_and(|known| known.quantised.tick() > tick);
+        if came_back || track.retired.is_some() {
+            return false;
+        }
+        track.retired = Some(tick);
+        self.events.push(ReceiverEvent::Retired { entity: head.entity });
+        true
+    }
+
+    /// The track of an entity that this sender may move; made if need be.
+    fn admit(&mut self, head: &RecordHead, from: HostId) -> Option<usize> {
+        let entity = head.entity;
+        let granted = match self.grants.get(&entity) {
+            Some(&(owner, epoch)) => owner == from && epoch <= head.epoch,
+            None => !self.config.require_grants,
+        };
+        if let Some(&slot) = self.track_index.get(&entity)
+            && granted
+        {
+            let track = &mut self.tracks[slot];
+            if head.epoch > track.epoch {
+                track.change_owner(from, head.epoch);
+                self.events.push(ReceiverEvent::OwnerChanged { entity, owner: from });
+            } else if track.owner != from || head.epoch < track.epoch {
+                self.events.push(ReceiverEvent::NotOwner { entity, from });
+                return None;
+            }
+            return Some(slot);
+        }
+        if !granted {
+            self.events.push(ReceiverEvent::NotOwner { entity, from });
+            return None;
+        }
+        if self.tracks.len() >= self.config.max_entities {
+            let Some(tombstone) = self.tracks.iter().position(|t| t.retired.is_some()) else {
+                self.events.push(ReceiverEvent::TooManyEntities { entity });
+                return None;
+            };
+            self.forget_track(tombstone);
+        }
+        self.track_index.insert(entity, self.tracks.len());
+        self.tracks.push(Track::new(entity, from, head.epoch));
+        Some(self.tracks.len() - 1)
+    }
+
+    fn forget_track(&mut self, index: usize) {
+        let gone = self.tracks.swap_remove(index);
+        self.track_index.remove(&gone.id);
+        if let Some(moved) = self.tracks.get(index) {
+            self.track_index.insert(moved.id, index);
+        }
+        if gone.updated {
+            self.updated.retain(|id| *id != gone.id);
+        }
+    }
+
+    /// The next receipt to send, if any: call it until it answers `None`. The bytes are valid until the next call.
+    pub fn poll_transmit(&mut self, now: GlobalTime) -> Option<Transmit<'_>> {
+        self.now = self.now.max(now);
+        let interval = self.config.receipt_interval;
+        let source = self.sources.iter_mut().find(|s| s.receipt_due(interval).is_some_and(|due| due <= now))?;
+        let length = source.write_receipt(&mut self.buffer, now)?;
+        Some(Transmit { to: source.host, bytes: &self.buffer[..length] })
+    }
+
+    /// When to call [`poll_transmit`](Self::poll_transmit) and [`poll_event`](Self::poll_event) again if nothing else
+    /// happens before.
+    pub fn poll_timeout(&self) -> Option<GlobalTime> {
+        let interval = self.config.receipt_interval;
+        let receipts = self.sources.iter().filter_map(|s| s.receipt_due(interval));
+        let silence = self.sources.iter().filter(|s| !s.silent).map(|s| s.last_heard + self.config.silent_after);
+        receipts.chain(silence).min()
+    }
+
+    /// The next entity that has got a new vector since it was last asked about.
+    pub fn poll_updated(&mut self) -> Option<EntityId> {
+        let entity = self.updated.pop_front()?;
+        if let Some(&slot) = self.track_index.get(&entity) {
+            self.tracks[slot].updated = false;
+        }
+        Some(entity)
+    }
+
+    /// The next thing the application may want to know.
+    pub fn poll_event(&mut self, now: GlobalTime) -> Option<ReceiverEvent> {
+        for source in &mut self.sources {
+            if !source.silent && now.since(source.last_heard) >= self.config.silent_after {
+                source.silent = true;
+                self.events.push(ReceiverEvent::SenderSilent { sender: source.host });
+            }
+        }
+        self.events.pop()
+    }
+
+    fn track(&self, entity: EntityId) -> Option<&Track> {
+        let track = &self.tracks[*self.track_index.get(&entity)?];
+        track.retired.is_none().then_some(track)
+    }
+
+    fn source(&self, host: HostId) -> Option<&Source> {
+        Some(&self.sources[*self.source_index.get(&host)?])
+    }
+
+    /// Time may only go forward.
+    fn advance(&mut self, now: GlobalTime) -> Result<(), ReceiverError> {
+        if now < self.now {
+            return Err(ReceiverError::TimeWentBackwards { by: self.now.since(now) });
+        }
+        self.now = now;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver")
+            .field("senders", &self.sources.len())
+            .field("entities", &self.tracks.len())
+            .finish_non_exhaustive()
+    }
+}

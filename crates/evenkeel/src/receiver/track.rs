@@ -1,0 +1,153 @@
+//! What a receiver knows about one entity: its newest vectors, and which of them is shown when.
+
+use super::smoothing::Smoothing;
+use crate::geometry::{Vec3, wrap_angle};
+use crate::ids::{EntityId, HostId};
+use crate::motion::{Attitude, State};
+use crate::path::Piece;
+use crate::time::GlobalTime;
+use crate::wire::Quantised;
+use crate::wire::datagram::BASELINE_WINDOW;
+use alloc::collections::VecDeque;
+
+/// One received vector.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) sequence: u8,
+    pub(super) quantised: Quantised,
+    pub(super) piece: Piece,
+    /// From where it is shown to where it was shown before, at the piece's start: what smoothing takes away slowly.
+    offset: Vec3,
+    offset_heading: f64,
+}
+
+impl Known {
+    pub(super) fn new(sequence: u8, quantised: Quantised, piece: Piece) -> Self {
+        Self { sequence, quantised, piece, offset: Vec3::ZERO, offset_heading: 0.0 }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Track {
+    pub(super) id: EntityId,
+    pub(super) owner: HostId,
+    pub(super) epoch: u32,
+    /// By generation, newest first.
+    vectors: VecDeque<Known>,
+    /// The tick at which its owner said farewell, until it comes back.
+    pub(super) retired: Option<i64>,
+    pub(super) updated: bool,
+    /// How far new vectors usually move it: a running mean.
+    pub(super) usual_jump: f64,
+}
+
+/// What an insertion did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Inserted {
+    /// It is the newest by generation; showing it moves the entity by so much.
+    Newest { jump: f64 },
+    /// It is older than one already here, kept as a baseline only.
+    Late,
+    /// It is here already, or from before the farewell.
+    Ignored,
+}
+
+impl Track {
+    pub(super) fn new(id: EntityId, owner: HostId, epoch: u32) -> Self {
+        let (vectors, retired) = (VecDeque::new(), None);
+        Self { id, owner, epoch, vectors, retired, updated: false, usual_jump: 0.0 }
+    }
+
+    /// A new owner: baselines of the old one are void, but the entity is shown as before until it speaks.
+    pub(super) fn change_owner(&mut self, owner: HostId, epoch: u32) {
+        (self.owner, self.epoch, self.retired) = (owner, epoch, None);
+        self.vectors.truncate(1);
+        if let Some(last) = self.vectors.front_mut() {
+            last.sequence = u8::MAX;
+        }
+    }
+
+    pub(super) fn baseline(&self, sequence: u8) -> Option<&Quantised> {
+        self.vectors.iter().find(|known| known.sequence == sequence).map(|known| &known.quantised)
+    }
+
+    pub(super) fn newest(&self) -> Option<&Known> {
+        self.vectors.front()
+    }
+
+    pub(super) fn insert(&mut self, known: Known, smoothing: Smoothing) -> Inserted {
+        let tick = known.quantised.tick();
+        if self.retired.is_some_and(|retired| tick <= retired) {
+            return Inserted::Ignored;
+        }
+        let at = self.vectors.partition_point(|other| other.quantised.tick() > tick);
+        // Owners are told apart by their sequence numbers being void, so that equal ticks of both do not clash.
+        if self.vectors.get(at).is_some_and(|other| other.quantised.tick() == tick && other.sequence == known.sequence)
+        {
+            return Inserted::Ignored;
+        }
+        self.retired = None;
+        self.vectors.insert(at, known);
+        self.vectors.truncate(BASELINE_WINDOW as usize);
+        if at >= self.vectors.len() {
+            return Inserted::Late;
+        }
+        for index in (0..=at).rev() {
+            self.set_offset(index, smoothing);
+        }
+        if at > 0 {
+            return Inserted::Late;
+        }
+        let jump = self.jump_to(at);
+        self.usual_jump += (jump - self.usual_jump) / 8.0;
+        Inserted::Newest { jump }
+    }
+
+    /// How far apart a vector and the one shown before it are at its start.
+    fn jump_to(&self, index: usize) -> f64 {
+        let start = self.vectors[index].piece.start;
+        self.shown(start, index + 1).map_or(0.0, |before| {
+            before.piece.position_at(start).distance(self.vectors[index].piece.position_at(start))
+        })
+    }
+
+    fn set_offset(&mut self, index: usize, smoothing: Smoothing) {
+        let start = self.vectors[index].piece.start;
+        let before = self.shown(start, index + 1).map(|known| smoothed(known, start, smoothing).0);
+        let known = &mut self.vectors[index];
+        let new = known.piece.at(start);
+        (known.offset, known.offset_heading) = before.map_or((Vec3::ZERO, 0.0), |before| {
+            let turned = match (before.attitude, new.attitude) {
+                (Attitude::Heading { heading: a, .. }, Attitude::Heading { heading: b, .. }) => wrap_angle(a - b),
+                _ => 0.0,
+            };
+            (before.position - new.position, turned)
+        });
+    }
+
+    /// The vector shown at a shown time, not looking at the `skip` newest: the newest by generation that has taken effect.
+    fn shown(&self, t: GlobalTime, skip: usize) -> Option<&Known> {
+        self.vectors.iter().skip(skip).find(|known| known.piece.start <= t)
+    }
+
+    /// The state shown at a shown time, how far smoothing keeps it from where it should be, and the vector it comes from.
+    pub(super) fn at(&self, t: GlobalTime, smoothing: Smoothing) -> Option<(State, f64, &Known)> {
+        let known = self.shown(t, 0)?;
+        let (state, added) = smoothed(known, t, smoothing);
+        Some((state, added, known))
+    }
+}
+
+fn smoothed(known: &Known, t: GlobalTime, smoothing: Smoothing) -> (State, f64) {
+    let mut state = known.piece.at(t);
+    let share = smoothing.share(t.since(known.piece.start), known.offset.length());
+    if share == 0.0 {
+        return (state, 0.0);
+    }
+    let offset = known.offset * share;
+    state.position += offset;
+    if let Attitude::Heading { heading, .. } = &mut state.attitude {
+        *heading = wrap_angle(*heading + known.offset_heading * share);
+    }
+    (state, offset.length())
+}
