@@ -4,7 +4,9 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 mod constraint;
+mod convert;
 pub mod delay;
+pub mod determinism;
 mod events;
 pub mod geometry;
 mod ids;

@@ -74,7 +74,8 @@ pub(super) struct Outbox {
     /// The receipt seen last, and when.
     receipt: Option<(u64, GlobalTime)>,
     pub(super) acknowledgement_owed: bool,
-    pub(super) loss_timer_set: bool,
+    /// When to look for losses next.
+    pub(super) loss_timer: Option<GlobalTime>,
     pub(super) dirty: bool,
 }
 

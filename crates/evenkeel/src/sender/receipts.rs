@@ -58,6 +58,7 @@ impl Sender {
         let owed = outbox.acknowledgement_owed;
         outbox.heard(header.number, now);
         outbox.forget(now - self.ledger.history);
+        self.arm_loss_timer(receiver);
         if !owed {
             self.set_timer(now + ACKNOWLEDGE_AFTER, Timer::Acknowledge(from));
         }

@@ -15,6 +15,9 @@ use siphasher::sip::SipHasher13;
 /// An acknowledgement waits this long for a datagram that goes anyway.
 pub(super) const ACKNOWLEDGE_AFTER: Duration = Duration::from_millis(100);
 
+/// A loss timer is not planned anew for less than this.
+const LOSS_TIMER_SLACK: Duration = Duration::from_millis(20);
+
 /// What came of trying to put a record in a datagram.
 enum Written {
     Record(Carried),
@@ -78,11 +81,7 @@ impl Sender {
         let outbox = &mut self.outboxes[receiver.0];
         outbox.record(now, header.nonce, count);
         outbox.acknowledgement_owed = false;
-        if !outbox.loss_timer_set {
-            outbox.loss_timer_set = true;
-            let loss_after = self.ledger.path(receiver).loss_after();
-            self.set_timer(now + loss_after, Timer::Loss(self.ledger.host(receiver)));
-        }
+        self.arm_loss_timer(receiver);
         Some(length)
     }
 
@@ -193,7 +192,7 @@ impl Sender {
             self.timers.pop();
             match timer {
                 Timer::Release { entity, host, number } => self.release(entity, host, number),
-                Timer::Loss(host) => self.check_losses(host),
+                Timer::Loss(host) => self.check_losses(host, at),
                 Timer::Acknowledge(host) => {
                     if let Some(receiver) = self.ledger.receiver(host)
                         && self.outboxes[receiver.0].acknowledgement_owed
@@ -216,9 +215,24 @@ impl Sender {
         }
     }
 
+    /// Sees to it that losses are looked for as soon as the oldest open datagram may count as lost: sooner than was planned
+    /// if the delay turned out to be smaller.
+    pub(super) fn arm_loss_timer(&mut self, receiver: ReceiverIndex) {
+        let loss_after = self.ledger.path(receiver).loss_after();
+        let outbox = &mut self.outboxes[receiver.0];
+        let Some(at) = outbox.oldest_open().map(|sent| sent + loss_after) else { return };
+        if outbox.loss_timer.is_none_or(|planned| at + LOSS_TIMER_SLACK < planned) {
+            outbox.loss_timer = Some(at);
+            self.set_timer(at, Timer::Loss(self.ledger.host(receiver)));
+        }
+    }
+
     /// Counts as lost what has had no receipt for too long.
-    fn check_losses(&mut self, host: HostId) {
+    fn check_losses(&mut self, host: HostId, planned: GlobalTime) {
         let Some(receiver) = self.ledger.receiver(host) else { return };
+        if self.outboxes[receiver.0].loss_timer != Some(planned) {
+            return;
+        }
         let loss_after = self.ledger.path(receiver).loss_after();
         while let Some((number, sent)) = self.outboxes[receiver.0].next_lost(self.now, loss_after) {
             self.events.push(SenderEvent::DatagramLost { to: host });
@@ -228,12 +242,10 @@ impl Sender {
             }
         }
         let keep_from = self.now - self.ledger.history;
-        self.outboxes[receiver.0].forget(keep_from);
-        let next = self.outboxes[receiver.0].oldest_open();
-        self.outboxes[receiver.0].loss_timer_set = next.is_some();
-        if let Some(sent) = next {
-            self.set_timer(sent + loss_after, Timer::Loss(host));
-        }
+        let outbox = &mut self.outboxes[receiver.0];
+        outbox.forget(keep_from);
+        outbox.loss_timer = None;
+        self.arm_loss_timer(receiver);
     }
 
     fn lose(&mut self, receiver: ReceiverIndex, carried: Carried, sent: GlobalTime) {

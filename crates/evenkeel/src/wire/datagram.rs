@@ -208,8 +208,10 @@ impl RecordHead {
                 w.flag(true)?;
                 w.exp_golomb(u64::from(distance.saturating_sub(1)), DISTANCE_CODE)?;
             }
-            Content::Absolute => w.push(0b00, 2)?,
-            Content::Retired => w.push(0b01, 2)?,
+            Content::Absolute | Content::Retired => {
+                w.flag(false)?;
+                w.flag(self.content == Content::Retired)?;
+            }
         }
         w.push(u64::from(self.sequence), SEQUENCE_BITS)?;
         w.exp_golomb(self.age_ticks, AGE_CODE)
