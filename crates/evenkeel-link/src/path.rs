@@ -78,7 +78,12 @@ impl Path {
     /// The path of this id under a seed. Fails if the conditions make no sense.
     pub fn new(conditions: Conditions, seed: u64, path_id: u64) -> Result<Self, ConditionsError> {
         conditions.validate()?;
-        Ok(Self { conditions, noise: Noise::new(seed, path_id) })
+        Ok(Self::of_valid(conditions, seed, path_id))
+    }
+
+    /// The same for conditions that were validated before.
+    pub(crate) fn of_valid(conditions: Conditions, seed: u64, path_id: u64) -> Self {
+        Self { conditions, noise: Noise::new(seed, path_id) }
     }
 
     /// What the path does to packets.
