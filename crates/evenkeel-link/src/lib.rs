@@ -10,6 +10,7 @@
 //! * [`Link`] is a network of many: packets go in, and come out when their time has come. A [`Topology`] says which
 //!   conditions hold between which hosts, perhaps from a [`LatencyMatrix`].
 //! * [`HostClock`] is a host's own clock against true time.
+//! * [`recording`] is what a run leaves behind for others to read.
 
 pub mod conditions;
 mod host_clock;
@@ -17,6 +18,7 @@ mod link;
 mod matrix;
 mod noise;
 mod path;
+pub mod recording;
 pub mod text;
 mod topology;
 
