@@ -6,6 +6,9 @@ use std::fmt;
 /// No packet stays on its way longer than this: heavy tails are cut here, and no setting may ask for more.
 pub const MAX_DELAY: Duration = Duration::from_secs(3600);
 
+/// No jitter is the sum of more parts than this.
+pub const MAX_JITTER_PARTS: usize = 16;
+
 /// What one direction of a connection does to packets.
 ///
 /// Nothing here depends on the traffic but the [`RateLimit`]. See [`Path`](crate::Path) for how a packet's fate follows
@@ -267,6 +270,9 @@ impl Conditions {
     /// Whether all of it makes sense; if not, what does not.
     pub fn validate(&self) -> Result<(), ConditionsError> {
         check_span("delay", self.delay)?;
+        if self.jitter.len() > MAX_JITTER_PARTS {
+            return Err(ConditionsError::TooManyParts { found: self.jitter.len() });
+        }
         self.jitter.iter().try_for_each(Jitter::validate)?;
         self.loss.validate()?;
         check_probability("reorder probability", self.reorder.probability)?;
@@ -386,6 +392,11 @@ pub enum ConditionsError {
         /// What it is.
         value: Duration,
     },
+    /// Jitter of more than [`MAX_JITTER_PARTS`] parts.
+    TooManyParts {
+        /// How many there are.
+        found: usize,
+    },
     /// The moments of [`Changes`] do not follow one another.
     Unordered {
         /// The first moment that is not after the one before it.
@@ -412,6 +423,9 @@ impl fmt::Display for ConditionsError {
             Self::NotPositive { what, value } => write!(f, "{what} must be a number above zero, not {value}"),
             Self::TooLong { what, value } => {
                 write!(f, "{what} must be at most {} s, but is {value}", MAX_DELAY.as_secs_f64())
+            }
+            Self::TooManyParts { found } => {
+                write!(f, "jitter may be the sum of {MAX_JITTER_PARTS} parts at most, not {found}")
             }
             Self::Unordered { at } => {
                 write!(

@@ -54,7 +54,7 @@ impl Encoder<'_> {
 
 /// Reads primitives from a stream, and knows how far it has come.
 pub(super) struct Decoder<R> {
-    source: R,
+    pub source: R,
     /// How many whole events have been read: said in errors.
     pub events: u64,
     /// How many more bytes may be read, and how many it was at first.

@@ -5,15 +5,15 @@ use super::event::{Event, Header, tag};
 use super::{FORMAT_VERSION, MAGIC, RecordingError, motion};
 use evenkeel::GlobalTime;
 use evenkeel::motion::LawRef;
-use flate2::read::GzDecoder;
+use flate2::bufread::GzDecoder;
 use std::fmt;
-use std::io::{BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 
 /// Reads a recording: an iterator over its [`Event`]s. After an error it gives nothing more.
 ///
 /// See [`RecordingWriter`](super::RecordingWriter) for an example.
 pub struct RecordingReader<R: Read> {
-    decoder: Decoder<BufReader<GzDecoder<R>>>,
+    decoder: Decoder<BufReader<GzDecoder<BufReader<R>>>>,
     header: Header,
     laws: Vec<LawRef>,
     previous: GlobalTime,
@@ -29,7 +29,7 @@ impl<R: Read> RecordingReader<R> {
     /// Opens a recording that may unpack to so many bytes at most.
     pub fn with_limit(mut source: R, laws: &[LawRef], limit: u64) -> Result<Self, RecordingError> {
         read_preamble(&mut source)?;
-        let mut decoder = Decoder::new(BufReader::new(GzDecoder::new(source)), limit);
+        let mut decoder = Decoder::new(BufReader::new(GzDecoder::new(BufReader::new(source))), limit);
         let header = Header {
             program: decoder.text()?,
             seed: decoder.varint()?,
@@ -62,7 +62,13 @@ impl<R: Read> RecordingReader<R> {
         if self.decoder.varint()? != self.decoder.events {
             return Err(self.decoder.corrupt("it says it has another number of events"));
         }
-        self.decoder.end()
+        self.decoder.end()?;
+        // Two recordings in one file would otherwise pass for the first.
+        match self.decoder.source.get_mut().get_mut().fill_buf() {
+            Ok([]) => Ok(()),
+            Ok(_) => Err(self.decoder.corrupt("there is more after its end")),
+            Err(error) => Err(RecordingError::Io(error)),
+        }
     }
 
     fn read_event(&mut self, tag: u8, at: GlobalTime) -> Result<Event, RecordingError> {

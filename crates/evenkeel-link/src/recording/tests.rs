@@ -109,19 +109,26 @@ fn header() -> impl Strategy<Value = Header> {
         .prop_map(|(program, seed, settings, hosts, entities)| Header { program, seed, settings, hosts, entities })
 }
 
-/// One event of each kind.
+/// A recording with one event of each kind.
 fn sample() -> Vec<u8> {
-    let at = GlobalTime::from_millis(5);
-    let position = Vec3::new(1.0, -2.5, 0.1);
-    let header = Header {
+    record(&sample_header(), &sample_events())
+}
+
+fn sample_header() -> Header {
+    Header {
         program: "evenkeel 0.1.0".into(),
         seed: 42,
         settings: vec![("budget".into(), "1/3".into())],
         hosts: vec!["near".into(), "far".into()],
         entities: vec!["tank".into()],
-    };
+    }
+}
+
+fn sample_events() -> [Event; 7] {
+    let at = GlobalTime::from_millis(5);
+    let position = Vec3::new(1.0, -2.5, 0.1);
     let motion = Motion::circular(position, 0.5, 25.0, 0.785);
-    let events = [
+    [
         Event::Real { entity: 0, at, position, velocity: position, heading: 0.5 },
         Event::Exported { entity: 0, sequence: 1, generated: at, motion },
         Event::Sent { entity: 0, sequence: 1, to: 1, at },
@@ -129,8 +136,21 @@ fn sample() -> Vec<u8> {
         Event::Lost { entity: 0, sequence: 1, to: 0, at },
         Event::Placed { entity: 0, by: 1, at: GlobalTime::from_millis(110), position, heading: 0.5 },
         Event::Note { at, text: "done".into() },
-    ];
-    record(&header, &events)
+    ]
+}
+
+#[test]
+fn a_recording_of_the_first_version_is_read_for_ever() {
+    let (header, events) = replay(include_bytes!("../../tests/data/version-1.evkrec")).unwrap();
+    assert_eq!(header, sample_header());
+    assert_eq!(events, sample_events());
+}
+
+/// Writes the file that the test above reads. Only for a new version, and then under a new name.
+#[test]
+#[ignore = "writes into the source tree"]
+fn write_the_sample() {
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/version-1.evkrec"), sample()).unwrap();
 }
 
 #[test]
@@ -185,6 +205,7 @@ fn what_is_wrong_is_said() {
         (body(&[99, 0]), "an event is of no known kind"),
         (body(&[0, 5]), "another number of events"),
         (body(&[0, 0, 0]), "more after its end"),
+        ([sample(), sample()].concat(), "after 7 events: there is more after its end"),
         (body(&[7, 0, 0xff, 0xff, 0xff, 0x7f]), "a text of length 268435455 is longer"),
         (body(&[7, 0, 1, 0xff]), "not UTF-8"),
         (body(&[7, 0x80, 0, 0]), "more digits than it needs"),
