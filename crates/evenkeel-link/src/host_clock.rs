@@ -129,6 +129,7 @@ impl HostClock {
     /// The first moment in (early, late] at which the clock shows `local` or later; it does at `late`, not at `early`.
     fn search(&self, local: Instant, mut early: GlobalTime, mut late: GlobalTime) -> GlobalTime {
         let nanosecond = Duration::from_nanos(1);
+        let (mut early_shows, mut late_shows) = (self.read(early), self.read(late));
         for round in 0.. {
             let gap = i128::from(late.as_nanos()) - i128::from(early.as_nanos());
             if gap <= 1 {
@@ -137,12 +138,17 @@ impl HostClock {
             // The clock runs nearly as true time does, so the error of a guess is nearly the way to the answer.
             // Halving is for clocks that are not like that.
             let guess = match round % 3 {
-                0 => early + (local - self.read(early)),
-                1 => late - (self.read(late) - local) - nanosecond,
+                0 => early + (local - early_shows),
+                1 => late - (late_shows - local) - nanosecond,
                 _ => GlobalTime::from_nanos((i128::from(early.as_nanos()) + gap / 2) as i64),
             };
             let guess = guess.clamp(early + nanosecond, late - nanosecond);
-            if self.read(guess) < local { early = guess } else { late = guess }
+            let shows = self.read(guess);
+            if shows < local {
+                (early, early_shows) = (guess, shows);
+            } else {
+                (late, late_shows) = (guess, shows);
+            }
         }
         late
     }
@@ -327,6 +333,20 @@ mod tests {
             let found = mean_square.sqrt();
             assert!((found / wanted - 1.0).abs() < 0.15, "{found} ppm instead of {wanted}");
         }
+    }
+
+    #[test]
+    fn the_error_adds_up_as_it_should() {
+        // The integral over a time T of a random walk of variance q per second has variance q T^3 / 3.
+        let seconds = 1_000.0;
+        let wanted = (2e-6f64.powi(2) / 300.0 * seconds * seconds * seconds / 3.0).sqrt();
+        let error = |host| clock_error(&wandering(host), seconds);
+        let found = ((0..1_000).map(|host| error(host).powi(2)).sum::<f64>() / 1_000.0).sqrt();
+        assert!((found / wanted - 1.0).abs() < 0.1, "{found} s instead of {wanted}");
+    }
+
+    fn clock_error(clock: &HostClock, seconds: f64) -> f64 {
+        clock.read(at(seconds)).as_secs_f64() - seconds
     }
 
     #[test]
