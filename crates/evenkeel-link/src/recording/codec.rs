@@ -1,6 +1,6 @@
 //! The primitives of the format: varints, bit-exact floats, short texts.
 
-use super::{MAX_LIST_LENGTH, MAX_TEXT_BYTES, RecordingError};
+use super::{MAX_HEADER_BYTES, MAX_LIST_LENGTH, MAX_TEXT_BYTES, RecordingError};
 use evenkeel::Vec3;
 use std::io::{self, Read};
 
@@ -57,19 +57,26 @@ pub(super) struct Decoder<R> {
     pub source: R,
     /// How many whole events have been read: said in errors.
     pub events: u64,
-    /// How many more bytes may be read, and how many it was at first.
-    left: u64,
-    limit: u64,
+    /// How many more bytes the header may have; nothing once it has been read.
+    header_left: Option<u64>,
 }
 
 impl<R: Read> Decoder<R> {
-    pub fn new(source: R, limit: u64) -> Self {
-        Self { source, events: 0, left: limit, limit }
+    /// A decoder at the beginning of a header.
+    pub fn new(source: R) -> Self {
+        Self { source, events: 0, header_left: Some(MAX_HEADER_BYTES as u64) }
+    }
+
+    /// Lifts the limit on the header: events are not held, so there may be any number of them.
+    pub fn end_header(&mut self) {
+        self.header_left = None;
     }
 
     pub fn exact(&mut self, buffer: &mut [u8]) -> Result<(), RecordingError> {
-        let wanted = buffer.len() as u64;
-        self.left = self.left.checked_sub(wanted).ok_or(RecordingError::TooLarge { limit: self.limit })?;
+        if let Some(left) = self.header_left {
+            let left = left.checked_sub(buffer.len() as u64);
+            self.header_left = Some(left.ok_or(self.corrupt("its header is longer than recordings allow"))?);
+        }
         self.source.read_exact(buffer).map_err(|error| self.failure(error))
     }
 
@@ -182,6 +189,6 @@ impl<R: Read> Decoder<R> {
     }
 }
 
-fn check_length(what: &'static str, length: u64, limit: usize) -> Result<(), RecordingError> {
+pub(super) fn check_length(what: &'static str, length: u64, limit: usize) -> Result<(), RecordingError> {
     if length > limit as u64 { Err(RecordingError::TooLong { what, length, limit }) } else { Ok(()) }
 }

@@ -47,10 +47,10 @@ pub enum RecordingError {
         /// The longest allowed.
         limit: usize,
     },
-    /// It unpacks to so much more than its size that it is not read at once; a [`RecordingReader`](super::RecordingReader)
-    /// reads it event by event.
+    /// Its events take so much more memory than itself that they are not read at once; a
+    /// [`RecordingReader`](super::RecordingReader) reads them one by one.
     TooLarge {
-        /// How many bytes it may unpack to.
+        /// How many bytes they may take.
         limit: u64,
     },
     /// A motion follows a law that the reader was not given.
@@ -80,7 +80,7 @@ impl fmt::Display for RecordingError {
                 write!(f, "{what} of length {length} is longer than recordings allow ({limit})")
             }
             Self::TooLarge { limit } => {
-                write!(f, "the recording unpacks to more than {limit} bytes, too much to read at once")
+                write!(f, "the recording's events take more than {limit} bytes, too much to read at once")
             }
             Self::UnknownLaw { id } => {
                 write!(f, "a motion in the recording follows law {id}, which this program was not given")

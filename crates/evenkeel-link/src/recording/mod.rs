@@ -33,3 +33,6 @@ pub const MAX_TEXT_BYTES: usize = 1 << 16;
 
 /// No list in a header has more entries than this.
 pub const MAX_LIST_LENGTH: usize = 1 << 16;
+
+/// No header has more bytes than this before compression.
+pub const MAX_HEADER_BYTES: usize = 16 << 20;

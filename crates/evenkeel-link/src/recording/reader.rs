@@ -22,14 +22,9 @@ pub struct RecordingReader<R: Read> {
 
 impl<R: Read> RecordingReader<R> {
     /// Opens a recording and reads its header. Motions of a game's own need their laws.
-    pub fn new(source: R, laws: &[LawRef]) -> Result<Self, RecordingError> {
-        Self::with_limit(source, laws, u64::MAX)
-    }
-
-    /// Opens a recording that may unpack to so many bytes at most.
-    pub fn with_limit(mut source: R, laws: &[LawRef], limit: u64) -> Result<Self, RecordingError> {
+    pub fn new(mut source: R, laws: &[LawRef]) -> Result<Self, RecordingError> {
         read_preamble(&mut source)?;
-        let mut decoder = Decoder::new(BufReader::new(GzDecoder::new(BufReader::new(source))), limit);
+        let mut decoder = Decoder::new(BufReader::new(GzDecoder::new(BufReader::new(source))));
         let header = Header {
             program: decoder.text()?,
             seed: decoder.varint()?,
@@ -37,6 +32,7 @@ impl<R: Read> RecordingReader<R> {
             hosts: decoder.list(Decoder::text)?,
             entities: decoder.list(Decoder::text)?,
         };
+        decoder.end_header();
         Ok(Self { decoder, header, laws: laws.to_vec(), previous: GlobalTime::ZERO, done: false })
     }
 
@@ -140,7 +136,7 @@ fn read_preamble(source: &mut impl Read) -> Result<(), RecordingError> {
         });
     }
     let mut version = [0; 2];
-    Decoder::new(source, u64::MAX).exact(&mut version)?;
+    Decoder::new(source).exact(&mut version)?;
     match u16::from_le_bytes(version) {
         0 => Err(RecordingError::Corrupt { events: 0, problem: "there is no format version 0" }),
         1..=FORMAT_VERSION => Ok(()),
@@ -148,16 +144,26 @@ fn read_preamble(source: &mut impl Read) -> Result<(), RecordingError> {
     }
 }
 
-/// How many times its own size a recording may unpack to and still be read at once. Those of real runs stay far below.
-const MAX_RATIO: u64 = 64;
+/// How many times its own size the events of a recording may take in memory and still be read at once.
+const MAX_RATIO: usize = 256;
 
-/// However small it is, a recording may unpack to this.
-const ALWAYS_ALLOWED_BYTES: u64 = 1 << 20;
+/// However small the recording is, its events may take this much memory.
+const ALWAYS_ALLOWED_BYTES: usize = 16 << 20;
 
 /// Reads all the events of a recording in memory that has no motions of a game's own.
 ///
-/// Memory stays in proportion to the input: a recording that unpacks to far more than its size is refused.
+/// Memory stays in proportion to the input: a recording that unpacks to far more than its size is refused, and takes a
+/// [`RecordingReader`] to be read event by event.
 pub fn read_all(bytes: &[u8]) -> Result<Vec<Event>, RecordingError> {
-    let limit = (bytes.len() as u64).saturating_mul(MAX_RATIO).max(ALWAYS_ALLOWED_BYTES);
-    RecordingReader::with_limit(bytes, &[], limit)?.collect()
+    let limit = bytes.len().saturating_mul(MAX_RATIO).max(ALWAYS_ALLOWED_BYTES);
+    let mut left = limit;
+    let mut events = Vec::new();
+    for event in RecordingReader::new(bytes, &[])? {
+        let event = event?;
+        let text_bytes = if let Event::Note { text, .. } = &event { text.len() } else { 0 };
+        let takes = size_of::<Event>() + text_bytes;
+        left = left.checked_sub(takes).ok_or(RecordingError::TooLarge { limit: limit as u64 })?;
+        events.push(event);
+    }
+    Ok(events)
 }

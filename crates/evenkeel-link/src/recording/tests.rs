@@ -239,12 +239,24 @@ fn texts_too_long_are_refused_when_written() {
 
 #[test]
 fn what_unpacks_to_far_too_much_is_refused_at_once_but_read_in_a_stream() {
-    let header = Header { settings: vec![(String::new(), String::new()); 10], ..Header::default() };
-    let note = Event::Note { at: GlobalTime::ZERO, text: "x".repeat(MAX_TEXT_BYTES) };
-    let bytes = record(&header, &vec![note; 100]);
-    assert!(bytes.len() < 60_000);
+    let note = Event::Note { at: GlobalTime::ZERO, text: String::new() };
+    let bytes = record(&Header::default(), &vec![note; 200_000]);
+    assert!(bytes.len() < 20_000);
     assert!(matches!(read_all(&bytes), Err(RecordingError::TooLarge { .. })));
-    assert_eq!(RecordingReader::new(&bytes[..], &[]).unwrap().filter(Result::is_ok).count(), 100);
+    assert_eq!(RecordingReader::new(&bytes[..], &[]).unwrap().filter(Result::is_ok).count(), 200_000);
+}
+
+#[test]
+fn headers_too_long_are_refused_both_ways() {
+    let long = Header { hosts: vec!["x".repeat(MAX_TEXT_BYTES); 300], ..Header::default() };
+    assert!(matches!(RecordingWriter::new(Vec::new(), &long), Err(RecordingError::TooLong { .. })));
+    let mut body = vec![0, 0, 0, 0x80, 0x04];
+    for _ in 0..512 {
+        body.extend([0x80, 0x80, 0x04]);
+        body.resize(body.len() + MAX_TEXT_BYTES, b'x');
+    }
+    let message = read_all(&pack(FORMAT_VERSION, &body)).unwrap_err().to_string();
+    assert!(message.contains("its header is longer"), "{message}");
 }
 
 #[test]

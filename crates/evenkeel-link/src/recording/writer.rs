@@ -1,8 +1,8 @@
 //! Writing a recording event by event.
 
-use super::codec::Encoder;
+use super::codec::{Encoder, check_length};
 use super::event::{Event, Header, tag};
-use super::{FORMAT_VERSION, MAGIC, RecordingError, motion};
+use super::{FORMAT_VERSION, MAGIC, MAX_HEADER_BYTES, RecordingError, motion};
 use evenkeel::GlobalTime;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -42,6 +42,7 @@ impl<W: Write> RecordingWriter<W> {
     pub fn new(mut sink: W, header: &Header) -> Result<Self, RecordingError> {
         let mut buffer = Vec::new();
         encode_header(&mut Encoder(&mut buffer), header)?;
+        check_length("a header", buffer.len() as u64, MAX_HEADER_BYTES)?;
         sink.write_all(&MAGIC).map_err(RecordingError::Io)?;
         sink.write_all(&FORMAT_VERSION.to_le_bytes()).map_err(RecordingError::Io)?;
         // Most of a recording is floats, which the best compression packs 4 % better for four times the work.
