@@ -284,7 +284,7 @@ fn nobody_moves_what_was_granted_to_another() {
     let bytes = sender.poll_transmit(at(0)).unwrap().bytes.to_vec();
     receiver.grant(TANK, HostId(55), 0);
     let handled = receiver.handle_datagram(SENDER, &bytes, at(10)).unwrap();
-    assert_eq!((handled.vectors, handled.ignored), (0, 1));
+    assert_eq!((handled.vectors, handled.refused), (0, 1));
     assert_eq!(receiver.poll_event(at(10)), Some(ReceiverEvent::NotOwner { entity: TANK, from: SENDER }));
     assert!(receiver.place(TANK, at(10)).is_err());
 }
@@ -498,4 +498,44 @@ fn a_liar_that_adds_a_second_is_booked_at_what_is_possible() {
     let delay = ledger.path(ledger.receiver(HostId(0)).unwrap()).delay().unwrap();
     assert!(delay < ms(60) && delay >= ms(40), "{delay}");
     assert!(bounded >= 35, "{bounded}");
+}
+
+#[test]
+fn a_refused_entity_does_not_spoil_the_others() {
+    // The receiver takes two entities of three; all three go on moving in the same datagrams.
+    let config = SenderConfig::default();
+    let mut world =
+        World::with_receivers(config, &[30], || ReceiverConfig { max_entities: 2, ..ReceiverConfig::default() });
+    for i in 0..3 {
+        world.sender.add_entity(EntityId(i), Threshold::within(0.1), at(0)).unwrap();
+    }
+    world.run(5_000, |sender, now| {
+        for i in 0..3 {
+            sender.observe(EntityId(i), zigzag(now), now).unwrap();
+        }
+    });
+    assert_eq!(world.receivers[0].entities().count(), 2);
+    assert_eq!(world.sender.ledger().spent().resent, 0);
+}
+
+#[test]
+fn a_receiver_that_forgot_everything_recovers_by_itself() {
+    let mut world = with_tank(World::new(SenderConfig::default(), &[30]));
+    world.run(2_000, drive);
+    // It restarts under the same name; the sender still codes against what it had acknowledged.
+    let mut fresh = Receiver::new(ReceiverConfig::default());
+    fresh.add_sender(SENDER, Format::default(), world.now).unwrap();
+    let mut refused = 0;
+    for _ in 0..4_000 {
+        world.now = world.now + ms(1);
+        drive(&mut world.sender, world.now);
+        while let Some(datagram) = world.sender.poll_transmit(world.now) {
+            refused += usize::from(fresh.handle_datagram(SENDER, datagram.bytes, world.now).is_err());
+        }
+        while let Some(datagram) = fresh.poll_transmit(world.now) {
+            world.sender.handle_datagram(HostId(0), datagram.bytes, world.now).unwrap();
+        }
+    }
+    assert!(refused > 0 && refused < 6, "{refused}");
+    assert_eq!(fresh.place(TANK, world.now).unwrap().position, exported(&world, world.now));
 }

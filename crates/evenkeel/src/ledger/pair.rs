@@ -129,6 +129,7 @@ impl PairBook {
         vector: u32,
         sent: GlobalTime,
         arrival: GlobalTime,
+        taken: bool,
         context: Context<'_>,
     ) -> Option<Flight> {
         let index = self.position(vector, sent)?;
@@ -148,7 +149,9 @@ impl PairBook {
         } else {
             self.flights[index] = arrived;
         }
-        self.acknowledged = self.acknowledged.max(vector);
+        if taken {
+            self.acknowledged = self.acknowledged.max(vector);
+        }
         self.shown_since = Some(self.shown_since.map_or(start, |since| since.min(start)));
         Some(arrived)
     }
@@ -160,6 +163,8 @@ impl PairBook {
             return false;
         }
         self.flights[index].fate = Fate::Lost;
+        // Perhaps it was refused because its baseline is gone there: the next one stands alone.
+        self.acknowledged = 0;
         self.reference().is_none_or(|newest| newest < vector)
     }
 

@@ -220,12 +220,21 @@ impl From<DatagramError> for ReceiverError {
 pub struct Handled {
     /// Vectors that are now the newest of their entities.
     pub vectors: usize,
-    /// Records that were late, repeated, or not the sender's to write.
+    /// Records that were late or repeated.
     pub ignored: usize,
+    /// Records that were not the sender's to write, or of more entities than fit.
+    pub refused: usize,
     /// Whether the whole datagram had come before.
     pub duplicate: bool,
     /// When the sender sent it: a one-way stamp for the clock, if the sender is the session's reference.
     pub sent: Option<GlobalTime>,
+}
+
+/// What became of one record.
+enum Applied {
+    Newest,
+    Ignored,
+    Refused,
 }
 
 /// Turns datagrams into places. See the [module](self).
@@ -401,11 +410,12 @@ impl Receiver {
         };
         self.read_records(index, &header, r)?;
         self.advance(now)?;
-        self.sources[index].accept(&header, number, now);
         if let Some(acknowledged) = &header.acknowledged {
             self.sources[index].confirm(acknowledged, now);
         }
-        Ok(self.apply_records(index, header.sent, now))
+        let handled = self.apply_records(index, header.sent, now);
+        self.sources[index].accept(&header, number, handled.refused == 0, now);
+        Ok(handled)
     }
 
     /// Reads all records of a datagram, or refuses all of it.
@@ -464,24 +474,23 @@ impl Receiver {
         let mut handled = Handled { sent: Some(sent), ..Handled::default() };
         let records = core::mem::take(&mut self.records);
         for (head, quantised, tick) in &records {
-            let newest = match quantised {
+            let applied = match quantised {
                 Some(quantised) => self.apply_vector(index, head, quantised, now),
                 None => self.apply_farewell(index, head, *tick),
             };
-            if newest {
-                handled.vectors += 1;
-            } else {
-                handled.ignored += 1;
+            match applied {
+                Applied::Newest => handled.vectors += 1,
+                Applied::Ignored => handled.ignored += 1,
+                Applied::Refused => handled.refused += 1,
             }
         }
         self.records = records;
         handled
     }
 
-    /// Answers whether the vector is now the newest of its entity.
-    fn apply_vector(&mut self, index: usize, head: &RecordHead, quantised: &Quantised, now: GlobalTime) -> bool {
+    fn apply_vector(&mut self, index: usize, head: &RecordHead, quantised: &Quantised, now: GlobalTime) -> Applied {
         let from = self.sources[index].host;
-        let Some(slot) = self.admit(head, from) else { return false };
+        let Some(slot) = self.admit(head, from) else { return Applied::Refused };
         let format = &self.sources[index].format;
         let generated = format.time_of(quantised.tick());
         let placing = &self.config.placing;
@@ -499,27 +508,27 @@ impl Receiver {
                 if !core::mem::replace(&mut track.updated, true) {
                     self.updated.push_back(head.entity);
                 }
-                true
+                Applied::Newest
             }
-            Inserted::Late | Inserted::Ignored => false,
+            Inserted::Late | Inserted::Ignored => Applied::Ignored,
         }
     }
 
-    fn apply_farewell(&mut self, index: usize, head: &RecordHead, tick: i64) -> bool {
+    fn apply_farewell(&mut self, index: usize, head: &RecordHead, tick: i64) -> Applied {
         let from = self.sources[index].host;
-        let Some(&slot) = self.track_index.get(&head.entity) else { return false };
+        let Some(&slot) = self.track_index.get(&head.entity) else { return Applied::Ignored };
         let track = &mut self.tracks[slot];
         if track.owner != from || track.epoch != head.epoch {
-            return false;
+            return Applied::Ignored;
         }
         // A vector generated after the farewell means that the entity came back.
         let came_back = track.newest().is_some_and(|known| known.quantised.tick() > tick);
         if came_back || track.retired.is_some() {
-            return false;
+            return Applied::Ignored;
         }
         track.retired = Some(tick);
         self.events.push(ReceiverEvent::Retired { entity: head.entity });
-        true
+        Applied::Newest
     }
 
     /// The track of an entity that this sender may move; made if need be.

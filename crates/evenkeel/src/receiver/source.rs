@@ -88,7 +88,7 @@ impl Source {
     }
 
     /// Notes a datagram that was used, and owes a receipt for it.
-    pub(super) fn accept(&mut self, header: &VectorsHeader, number: u64, now: GlobalTime) {
+    pub(super) fn accept(&mut self, header: &VectorsHeader, number: u64, complete: bool, now: GlobalTime) {
         let arrivals = &mut self.arrivals;
         let highest = arrivals.highest.unwrap_or(number);
         if number >= highest {
@@ -99,7 +99,8 @@ impl Source {
         } else {
             arrivals.seen |= 1 << (highest - number);
         }
-        let entry = ReceiptEntry { number: header.number, nonce: header.nonce, delay: now.since(header.sent) };
+        let (nonce, delay) = (header.nonce, now.since(header.sent));
+        let entry = ReceiptEntry { number: header.number, nonce, complete, delay };
         self.receipts.owe(entry);
         self.heard(now);
     }
@@ -200,7 +201,7 @@ mod tests {
                     let header = header(n as u16, n);
                     if let Ok(Novelty::New { number }) = source.novelty(&header) {
                         assert_eq!(number, n as u64);
-                        source.accept(&header, number, GlobalTime::from_millis(n + 50));
+                        source.accept(&header, number, true, GlobalTime::from_millis(n + 50));
                         taken += 1;
                     }
                 }
@@ -216,7 +217,7 @@ mod tests {
     fn a_receipt_is_repeated_until_confirmed() {
         let mut source = Source::new(HostId(1), Format::default(), GlobalTime::ZERO);
         for n in 0..3 {
-            source.accept(&header(n, i64::from(n)), u64::from(n), GlobalTime::from_millis(100));
+            source.accept(&header(n, i64::from(n)), u64::from(n), true, GlobalTime::from_millis(100));
         }
         let interval = Duration::from_millis(10);
         let mut buffer = [0; 200];
@@ -224,7 +225,7 @@ mod tests {
         let due = source.receipt_due(interval).unwrap();
         assert_eq!(due, GlobalTime::from_millis(350));
         assert_eq!(source.write_receipt(&mut buffer, due).unwrap(), first);
-        source.accept(&header(3, 3), 3, GlobalTime::from_millis(400));
+        source.accept(&header(3, 3), 3, true, GlobalTime::from_millis(400));
         let acknowledged = Acknowledged { receipt: 0, age: Duration::from_millis(20) };
         source.confirm(&acknowledged, GlobalTime::from_millis(420));
         assert_eq!(source.path.round_trip(), Some(Duration::from_millis(300)));

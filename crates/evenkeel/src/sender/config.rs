@@ -31,6 +31,8 @@ pub struct SenderConfig {
     /// Whether an entity's newest vector is sent again when the last one sent is lost. The papers leave that to the
     /// heartbeat.
     pub resend_lost: bool,
+    /// Whether reception times are believed as claimed, because receivers are one's own.
+    pub trust_receipts: bool,
     /// Makes the nonces unpredictable: give every sender random bytes of its own where receivers might lie.
     pub secret: [u8; 16],
     /// The world's say in extrapolation. Receivers must have the same.
@@ -71,6 +73,7 @@ impl Default for SenderConfig {
             history: Duration::from_secs(3),
             window: Some(Duration::from_secs(20)),
             resend_lost: true,
+            trust_receipts: false,
             secret: [0; 16],
             constraint: None,
         }

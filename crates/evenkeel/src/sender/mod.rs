@@ -88,6 +88,7 @@ pub struct Sender {
     max_entities: usize,
     max_receivers: usize,
     resend_lost: bool,
+    trust_receipts: bool,
     secret: [u8; 16],
 }
 
@@ -220,6 +221,7 @@ impl Sender {
             max_entities: config.max_entities,
             max_receivers: config.max_receivers,
             resend_lost: config.resend_lost,
+            trust_receipts: config.trust_receipts,
             secret: config.secret,
         })
     }

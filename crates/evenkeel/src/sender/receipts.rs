@@ -93,25 +93,32 @@ impl Sender {
         self.ledger.receivers[receiver.0].path.observe_delay(booked);
         for i in 0.. {
             let Some(carried) = self.outboxes[receiver.0].carried(number).nth(i) else { break };
-            self.settle(receiver, carried, sent, sent + booked);
+            self.settle(receiver, carried, sent, sent + booked, entry.complete);
         }
     }
 
     /// The nearest delay to the claimed one that the sender's own round trips allow, and in any case one between sending
     /// and now.
     fn believe(&self, receiver: ReceiverIndex, claimed: Duration, elapsed: Duration) -> Duration {
-        let bounds = self.ledger.path(receiver).bounds();
+        let bounds = self.ledger.path(receiver).bounds().filter(|_| !self.trust_receipts);
         let (least, most) = bounds.map_or((Duration::ZERO, elapsed), |b| (b.least, b.most.min(elapsed)));
         claimed.min(most).max(least.min(most))
     }
 
-    fn settle(&mut self, receiver: ReceiverIndex, carried: Carried, sent: GlobalTime, arrival: GlobalTime) {
+    fn settle(
+        &mut self,
+        receiver: ReceiverIndex,
+        carried: Carried,
+        sent: GlobalTime,
+        arrival: GlobalTime,
+        taken: bool,
+    ) {
         let Carried::Vector { entity, number } = carried else { return };
         if self.ledger.entities[entity.0].pairs.len() <= receiver.0 {
             return;
         }
         let (book, context) = self.ledger.split(entity, receiver);
-        if book.record_arrival(number, sent, arrival, context).is_some() {
+        if book.record_arrival(number, sent, arrival, taken, context).is_some() {
             let settled = Settled { entity, receiver, vector: number, sent, arrival: Some(arrival) };
             self.policy.settled(&self.ledger, &settled);
         }

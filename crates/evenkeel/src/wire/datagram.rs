@@ -23,7 +23,7 @@ const SEQUENCE_BITS: u32 = 5;
 /// No record is shorter than this, so fewer bits than this at the end of a datagram are padding.
 pub(crate) const LEAST_RECORD_BITS: usize = 13;
 /// No receipt entry is shorter than this.
-pub(crate) const LEAST_ENTRY_BITS: usize = 2 + 16 + 23;
+pub(crate) const LEAST_ENTRY_BITS: usize = 2 + 16 + 1 + 23;
 
 /// Exponents of the exponential-Golomb codes, chosen for what is common: neighbouring ids, vectors sent in the tick that
 /// generated them, delays of some milliseconds, the vector before the last as baseline.
@@ -251,6 +251,8 @@ pub struct ReceiptEntry {
     pub number: u16,
     /// The datagram's nonce.
     pub nonce: u16,
+    /// Whether every vector in it was taken. If not, the sender must not code against any of them.
+    pub complete: bool,
     /// Reception less send stamp, by the receiver's clock.
     pub delay: Duration,
 }
@@ -292,6 +294,7 @@ impl ReceiptEntry {
             }
         }
         w.push(u64::from(self.nonce), 16)?;
+        w.flag(self.complete)?;
         w.signed_exp_golomb(self.delay.as_nanos(), NANOS_CODE)
     }
 
@@ -305,7 +308,8 @@ impl ReceiptEntry {
             }
         };
         let nonce = r.pull(16)? as u16;
-        Ok(Self { number, nonce, delay: Duration::from_nanos(r.signed_exp_golomb(NANOS_CODE)?) })
+        let complete = r.flag()?;
+        Ok(Self { number, nonce, complete, delay: Duration::from_nanos(r.signed_exp_golomb(NANOS_CODE)?) })
     }
 }
 
@@ -406,7 +410,7 @@ mod tests {
             for (number, nonce, delay) in &entries {
                 let start = w.len_bits();
                 let entry = ReceiptEntry {
-                    number: *number, nonce: *nonce, delay: Duration::from_nanos(i64::from(*delay) * 1000),
+                    number: *number, nonce: *nonce, complete: nonce % 3 == 0, delay: Duration::from_nanos(i64::from(*delay) * 1000),
                 };
                 entry.emit(before, &mut w).unwrap();
                 prop_assert!(w.len_bits() - start >= LEAST_ENTRY_BITS);
@@ -417,7 +421,7 @@ mod tests {
             let mut before = None;
             for (number, nonce, delay) in entries {
                 let entry = ReceiptEntry::parse(before, &mut r).unwrap();
-                prop_assert_eq!((entry.number, entry.nonce), (number, nonce));
+                prop_assert_eq!((entry.number, entry.nonce, entry.complete), (number, nonce, nonce % 3 == 0));
                 prop_assert_eq!(entry.delay, Duration::from_nanos(i64::from(delay) * 1000));
                 before = Some(number);
             }

@@ -31,6 +31,8 @@ pub struct World {
     pub events: Vec<(usize, ReceiverEvent)>,
     pub now: GlobalTime,
     pub delays: Vec<Duration>,
+    /// The way back, where it differs.
+    pub up_delays: Vec<Duration>,
     /// Decides whether a datagram is lost.
     pub lost: Box<dyn FnMut(Way, usize, GlobalTime) -> bool>,
     /// Every datagram that was sent down.
@@ -57,6 +59,7 @@ impl World {
             events: Vec::new(),
             now: at(0),
             delays: Vec::new(),
+            up_delays: Vec::new(),
             lost: Box::new(|_, _, _| false),
             sent: Vec::new(),
             queue: BTreeMap::new(),
@@ -74,6 +77,7 @@ impl World {
         self.sender.add_receiver(HostId(self.receivers.len() as u32), self.now).unwrap();
         self.receivers.push(receiver);
         self.delays.push(ms(delay_ms));
+        self.up_delays.push(ms(delay_ms));
     }
 
     /// Lets time pass, in steps of a millisecond, calling `tick` in each.
@@ -114,7 +118,8 @@ impl World {
             while let Some(datagram) = receiver.poll_transmit(self.now) {
                 self.count += 1;
                 if !(self.lost)(Way::Up, i, self.now) {
-                    self.queue.insert((self.now + self.delays[i], self.count), (i, Way::Up, datagram.bytes.to_vec()));
+                    self.queue
+                        .insert((self.now + self.up_delays[i], self.count), (i, Way::Up, datagram.bytes.to_vec()));
                 }
             }
             while let Some(event) = receiver.poll_event(self.now) {
