@@ -96,8 +96,9 @@ impl PathEstimate {
 
     /// The delays that the sender's own round trips allow; `None` while there have been too few to know the jitter.
     ///
-    /// At least half the smallest round trip less 5 ms, at most 1.1 times that half plus 5 ms, and on both sides the jitter
-    /// that round trips showed: the smallest of a few jittery round trips is not yet the smallest possible.
+    /// At least half the smallest round trip less 5 ms, at most 1.25 times that half plus 5 ms, and on both sides the jitter
+    /// that round trips showed: the smallest of a few jittery round trips is not yet the smallest possible. A quarter more
+    /// than half is what an honest receiver on an asymmetric path needs in order not to lose; a liar gains little by it.
     pub fn bounds(&self) -> Option<DelayBounds> {
         if self.round_trips < ROUND_TRIPS_FOR_BOUNDS {
             return None;
@@ -105,7 +106,7 @@ impl PathEstimate {
         let half = self.least_round_trip()? / 2;
         let jitter = self.excess + self.excess_deviation * 4;
         let least = (half - EARLY_MARGIN - jitter).max(Duration::ZERO);
-        Some(DelayBounds { least, most: half + half / 10 + LATE_MARGIN + jitter })
+        Some(DelayBounds { least, most: half + half / 4 + LATE_MARGIN + jitter })
     }
 
     /// After how long without a receipt a vector counts as lost.
