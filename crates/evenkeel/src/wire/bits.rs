@@ -33,6 +33,10 @@ impl core::error::Error for Truncated {}
 /// The unary part of a Rice code has at most this many ones; what is larger continues as an exponential Golomb code.
 const RICE_LONGEST: u64 = 24;
 
+/// So many ones in front of a short Golomb code announce a plain number of so many bits.
+const SHORT_GOLOMB_LONGEST: u32 = 20;
+const SHORT_GOLOMB_BITS: u32 = 53;
+
 /// Writes bits into a byte buffer.
 ///
 /// ```
@@ -168,6 +172,17 @@ impl<'a> BitWriter<'a> {
         self.push(value, k)
     }
 
+    /// Writes a value below 2^53 as an exponential Golomb code that is never longer than 73 bits or 39 + k.
+    #[inline]
+    pub(crate) fn short_golomb(&mut self, value: u64, k: u32) -> Result<(), Full> {
+        if value >> k < low_mask(SHORT_GOLOMB_LONGEST) {
+            return self.exp_golomb(value, k);
+        }
+        let before = self.len;
+        self.push(u64::MAX, SHORT_GOLOMB_LONGEST)?;
+        self.push(value, SHORT_GOLOMB_BITS).inspect_err(|_| self.truncate(before))
+    }
+
     /// Writes a signed value as an exponential Golomb code: 0, -1, 1, -2, 2, ... count up.
     #[inline]
     pub fn signed_exp_golomb(&mut self, value: i64, k: u32) -> Result<(), Full> {
@@ -241,13 +256,23 @@ impl<'a> BitReader<'a> {
     fn peek(&self) -> u64 {
         let (byte, offset) = (self.at / 8, (self.at % 8) as u32);
         let tail = &self.bytes[byte..];
-        let mut chunk = [0; 9];
-        match tail.first_chunk::<9>() {
-            Some(whole) => chunk = *whole,
-            None => chunk[..tail.len()].copy_from_slice(tail),
+        if let Some([first @ .., last]) = tail.first_chunk::<9>() {
+            return u64::from_le_bytes(*first) >> offset | u64::from(*last) << 1 << (63 - offset);
         }
-        let [first @ .., last] = chunk;
-        u64::from_le_bytes(first) >> offset | u64::from(last) << 1 << (63 - offset)
+        self.peek_near_the_end(tail.len()) >> offset
+    }
+
+    /// The last `left` bytes, 8 at most.
+    #[inline]
+    fn peek_near_the_end(&self, left: usize) -> u64 {
+        match self.bytes.last_chunk::<8>() {
+            // Shifted in two steps, because shifting by 64 is not defined.
+            Some(word) => u64::from_le_bytes(*word) >> (4 * (8 - left)) >> (4 * (8 - left)),
+            None => {
+                let tail = &self.bytes[self.bytes.len() - left..];
+                tail.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+            }
+        }
     }
 
     /// Moves on by `bits` bits.
@@ -295,6 +320,16 @@ impl<'a> BitReader<'a> {
             return Err(WireError::TooLong);
         }
         Ok(group << k | self.pull(k)?)
+    }
+
+    /// Reads what [`BitWriter::short_golomb`] wrote with the same `k`.
+    #[inline]
+    pub(crate) fn short_golomb(&mut self, k: u32) -> Result<u64, WireError> {
+        if self.peek().trailing_ones() < SHORT_GOLOMB_LONGEST {
+            return self.exp_golomb(k);
+        }
+        self.skip(SHORT_GOLOMB_LONGEST)?;
+        Ok(self.pull(SHORT_GOLOMB_BITS)?)
     }
 
     /// Reads what [`BitWriter::signed_exp_golomb`] wrote with the same `k`.
@@ -353,6 +388,7 @@ mod tests {
         Plain(u64, u32),
         Golomb(u64, u32),
         Signed(i64, u32),
+        Short(u64, u32),
         Rice(u64, u32),
         SignedRice(i64, u32),
     }
@@ -366,6 +402,7 @@ mod tests {
             (any::<u64>(), 0..=64u32).prop_map(|(v, bits)| Piece::Plain(v & low_mask(bits), bits)),
             (number(), 0..40u32).prop_map(|(v, k)| Piece::Golomb(v, k)),
             (number(), 0..40u32).prop_map(|(v, k)| Piece::Signed(unzigzag(v), k)),
+            (number(), 0..32u32).prop_map(|(v, k)| Piece::Short(v >> 11, k)),
             (number(), 0..32u32).prop_map(|(v, k)| Piece::Rice(v, k)),
             (number(), 0..32u32).prop_map(|(v, k)| Piece::SignedRice(unzigzag(v), k)),
         ]
@@ -376,6 +413,7 @@ mod tests {
             Piece::Plain(v, bits) => w.push(v, bits),
             Piece::Golomb(v, k) => w.exp_golomb(v, k),
             Piece::Signed(v, k) => w.signed_exp_golomb(v, k),
+            Piece::Short(v, k) => w.short_golomb(v, k),
             Piece::Rice(v, k) => w.rice(v, k),
             Piece::SignedRice(v, k) => w.signed_rice(v, k),
         }
@@ -386,6 +424,7 @@ mod tests {
             Piece::Plain(v, bits) => assert_eq!(r.pull(bits), Ok(v)),
             Piece::Golomb(v, k) => assert_eq!(r.exp_golomb(k), Ok(v)),
             Piece::Signed(v, k) => assert_eq!(r.signed_exp_golomb(k), Ok(v)),
+            Piece::Short(v, k) => assert_eq!(r.short_golomb(k), Ok(v)),
             Piece::Rice(v, k) => assert_eq!(r.rice(k), Ok(v)),
             Piece::SignedRice(v, k) => assert_eq!(r.signed_rice(k), Ok(v)),
         }

@@ -389,7 +389,7 @@ impl Orientations {
     /// Twice the square of the largest component, if the three really are smaller.
     fn twice_largest_squared(&self, three: [i64; 3]) -> Option<i64> {
         // Beyond this the squares would not fit, and no component is that large.
-        if three.iter().any(|c| c.abs() > 1 << 24) {
+        if three.iter().any(|c| c.unsigned_abs() > 1 << 24) {
             return None;
         }
         let squares = three.map(|c| 2 * c * c);
