@@ -427,3 +427,119 @@ impl From<&'static [&'static dyn Law]> for Laws {
         Self::new(known)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+    use proptest::prelude::*;
+
+    static TWO: [&dyn Law; 2] = [&samples::Drift(3), &samples::Drift(9)];
+
+    fn step() -> impl Strategy<Value = f64> {
+        prop_oneof![Just(0.01), FINEST_STEP..1.0f64]
+    }
+
+    fn triple() -> impl Strategy<Value = [f64; 3]> {
+        prop::array::uniform3(prop_oneof![Just(0.0), Just(-0.0), -30.0..30.0f64])
+    }
+
+    fn format() -> impl Strategy<Value = Format> {
+        let steps = [step(), step(), step(), step(), step(), step()];
+        let corners = (triple(), triple());
+        let usual = (triple(), triple(), triple());
+        (steps, corners, usual, 4..=24u32, 1..1_000_000_000i64, any::<bool>(), 0..3usize).prop_map(
+            |(s, (lower, size), (gravity, usual_speeds, usual_turn_rates), quaternion_bits, tick, lossless, laws)| {
+                Format {
+                    lossless,
+                    position_step: s[0],
+                    velocity_step: s[1],
+                    acceleration_step: s[2],
+                    angle_step: s[3],
+                    angular_velocity_step: s[4],
+                    parameter_step: s[5],
+                    lower: Vec3::from(lower),
+                    upper: Vec3::from(lower) + Vec3::from(size.map(f64::abs)),
+                    quaternion_bits,
+                    time_step: Duration::from_nanos(tick),
+                    gravity: Vec3::from(gravity),
+                    usual_speeds,
+                    usual_turn_rates,
+                    laws: [Laws::NONE, Laws::new(&samples::LAWS), Laws::new(&TWO)][laws],
+                }
+            },
+        )
+    }
+
+    fn parsed(format: &Format) -> Format {
+        let mut buffer = [0; FORMAT_BYTES];
+        let mut w = BitWriter::new(&mut buffer);
+        format.emit(&mut w).unwrap();
+        Format::parse(&mut BitReader::new(w.as_bytes())).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn agreeing_does_not_depend_on_order_or_number(a in format(), b in format(), c in format()) {
+            let ab = Format::agree(&a, &b);
+            prop_assert_eq!(ab.validate(), Ok(()));
+            prop_assert_eq!(ab, Format::agree(&b, &a));
+            prop_assert_eq!(ab.fingerprint(), Format::agree(&b, &a).fingerprint());
+            prop_assert_eq!(Format::agree(&a, &a), a);
+            prop_assert_eq!(Format::agree(&ab, &b), ab);
+            prop_assert_eq!(Format::agree(&ab, &c), Format::agree(&a, &Format::agree(&b, &c)));
+        }
+
+        #[test]
+        fn a_format_survives_the_wire(a in format()) {
+            prop_assert_eq!(parsed(&a), a);
+            prop_assert_eq!(parsed(&a).fingerprint(), a.fingerprint());
+        }
+
+        #[test]
+        fn any_bytes_are_an_error_or_valid(mut bytes in prop::collection::vec(any::<u8>(), 0..300), versioned: bool) {
+            if let (true, Some(first)) = (versioned, bytes.first_mut()) {
+                *first = VERSION as u8;
+            }
+            if let Ok(format) = Format::parse(&mut BitReader::new(&bytes)) {
+                prop_assert_eq!(format.validate(), Ok(()));
+            }
+        }
+    }
+
+    #[test]
+    fn laws_are_taken_from_the_end_that_holds_them() {
+        let mine = Format { laws: Laws::new(&samples::LAWS), ..Format::default() };
+        let theirs = parsed(&Format { laws: Laws::new(&TWO), ..Format::default() });
+        for agreed in [Format::agree(&mine, &theirs), Format::agree(&theirs, &mine)] {
+            assert!(agreed.laws.ids().eq([3]));
+            assert!(agreed.laws.get(3).is_some() && agreed.laws.get(200).is_none());
+        }
+        let clashing = Format { laws: Laws::new(&samples::CLASHING), ..Format::default() };
+        assert_eq!(clashing.validate(), Err(FormatError::Laws));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let wrong = |format: Format| format.validate().unwrap_err();
+        let good = Format::default();
+        assert_eq!(wrong(Format { position_step: 0.0, ..good }), FormatError::Step);
+        assert_eq!(wrong(Format { angle_step: f64::NAN, ..good }), FormatError::Step);
+        assert_eq!(wrong(Format { lower: Vec3::new(0.0, 0.0, 1e4), ..good }), FormatError::Bounds);
+        assert_eq!(wrong(Format { upper: Vec3::new(1e10, 1e4, 1e4), ..good }), FormatError::Bounds);
+        assert_eq!(wrong(Format { time_step: Duration::ZERO, ..good }), FormatError::TimeStep);
+        assert_eq!(wrong(Format { quaternion_bits: 30, ..good }), FormatError::QuaternionBits);
+        assert_eq!(wrong(Format { usual_speeds: [f64::INFINITY, 0.0, 0.0], ..good }), FormatError::Usual);
+        samples::formats().iter().for_each(|format| assert_eq!(format.validate(), Ok(())));
+    }
+
+    #[test]
+    fn times_fall_on_the_tick_before_them() {
+        let f = Format { time_step: Duration::from_millis(10), ..Format::default() };
+        assert_eq!(f.tick_of(GlobalTime::from_millis(29)), 2);
+        assert_eq!(f.tick_of(GlobalTime::from_millis(-1)), -1);
+        assert_eq!(f.time_of(-1), GlobalTime::from_millis(-10));
+        assert_eq!(f.time_of(i64::MAX), GlobalTime::MAX);
+        assert_eq!(Format::lossless().tick_of(GlobalTime::from_nanos(77)), 77);
+    }
+}

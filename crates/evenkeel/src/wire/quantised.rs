@@ -432,3 +432,101 @@ impl Orientations {
 fn others(index: usize) -> [usize; 3] {
     [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]][index & 3]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+    use core::f64::consts::PI;
+    use proptest::prelude::*;
+
+    /// The numbers of a motion, each with the size of its step.
+    fn numbers(f: &Format, m: &Motion) -> std::vec::Vec<(f64, f64)> {
+        let (kind, _, course) = f.course_numbers(&m.course).unwrap();
+        let mut all: std::vec::Vec<_> = <[f64; 3]>::from(m.position).map(|x| (x, f.position_step)).into();
+        all.extend(course.into_iter().zip(kind.layout()).map(|(x, quantity)| (x, f.step(*quantity))));
+        if let Attitude::Full { angular_velocity, .. } = m.attitude {
+            all.extend(<[f64; 3]>::from(angular_velocity).map(|x| (x, f.angular_velocity_step)));
+        } else {
+            all.push((m.attitude.turn_rate(), f.angular_velocity_step));
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn restoring_is_off_by_half_a_step_at_most(f in samples::format(), m in samples::motion(), tick in 0..1i64 << 30) {
+            let q = f.quantise(&m, f.time_of(tick)).unwrap();
+            prop_assert_eq!(q.tick(), tick);
+            let back = f.restore(&q);
+            if f.lossless {
+                prop_assert_eq!(back, m);
+            }
+            for ((a, step), (b, _)) in numbers(&f, &m).into_iter().zip(numbers(&f, &back)) {
+                // What is within half a step of gravity's own step becomes gravity: a step at most. A spline takes a
+                // tick at least.
+                let most = if q.kind == Kind::Ballistic || q.kind == Kind::Spline { 1.0 } else { 0.5 };
+                prop_assert!((a - b).abs() <= step * most + a.abs() * 1e-12, "{a} {b} {step}");
+            }
+            // Three components half a step or a little more off each, and the angle is twice that.
+            let turned = m.attitude.angle_to(&back.attitude);
+            let most = if q.form == Form::Full { 8.0 / f64::from(1 << f.quaternion_bits) * 1.5 } else { f.angle_step };
+            prop_assert!(turned <= most, "{turned} {most}");
+        }
+
+        #[test]
+        fn what_was_decoded_is_coded_the_same_again(f in samples::format(), m in samples::motion(), t in 0..1i64 << 50) {
+            let q = f.quantise(&m, GlobalTime::from_nanos(t)).unwrap();
+            prop_assert_eq!(f.quantise(&f.restore(&q), f.time_of(q.tick())), Ok(q));
+        }
+
+        #[test]
+        fn moving_to_the_tick_keeps_the_path(speed in -30.0..30.0f64, rate in -1.0..1.0f64, us in 0..100_000i64) {
+            let f = Format { time_step: crate::Duration::from_millis(50), ..Format::default() };
+            let m = Motion::circular(Vec3::ZERO, 1.0, speed, rate);
+            let generated = GlobalTime::ZERO + crate::Duration::from_micros(us);
+            let q = f.quantise(&m, generated).unwrap();
+            let shown = f.restore(&q).at(generated.since(f.time_of(q.tick())).as_secs_f64());
+            prop_assert!(f.time_of(q.tick()) <= generated);
+            prop_assert!(shown.position.length() < 0.01);
+            prop_assert!(shown.attitude.angle_to(&m.attitude) < 2e-4);
+        }
+    }
+
+    #[test]
+    fn headings_wrap() {
+        for f in samples::formats() {
+            let steps = |heading: f64| {
+                let q = f.quantise(&Motion::stationary(Vec3::ZERO).facing(heading, 0.0), GlobalTime::ZERO);
+                f.restore(&q.unwrap()).attitude.heading()
+            };
+            if !f.lossless {
+                assert_eq!(steps(PI - 1e-9), steps(-PI - 1e-9));
+                assert_eq!(steps(0.3 + 20.0 * PI), steps(0.3));
+                assert!((-PI..=PI).contains(&steps(-PI + 1e-9)));
+            }
+            assert!((crate::wrap_angle(steps(-3.1) + 3.1)).abs() <= f.angle_step);
+        }
+        assert_eq!([wrap_steps(5, 9), wrap_steps(4, 9), wrap_steps(4, 8), wrap_steps(-4, 8)], [-4, 4, 4, 4]);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_an_error() {
+        let f = Format::default();
+        let try_at = |x: f64| f.quantise(&Motion::stationary(Vec3::new(x, 0.0, 0.0)), GlobalTime::ZERO);
+        assert_eq!(try_at(f64::NAN), Err(QuantiseError::NotFinite));
+        assert_eq!(try_at(1e15), Err(QuantiseError::OutOfRange));
+        assert!(try_at(1e12).is_ok());
+        let custom = Motion::custom(Vec3::ZERO, samples::LAWS[0], [0.0; 6]);
+        assert_eq!(f.quantise(&custom, GlobalTime::ZERO), Err(QuantiseError::UnknownLaw(3)));
+    }
+
+    #[test]
+    fn falling_needs_no_acceleration() {
+        let f = Format::bzflag();
+        let falling = Motion::accelerated(Vec3::ZERO, Vec3::new(1.0, 2.0, 19.0), Vec3::new(0.0, 0.0, -9.8));
+        let q = f.quantise(&falling, GlobalTime::ZERO).unwrap();
+        assert_eq!(q.kind, Kind::Ballistic);
+        assert_eq!(f.restore(&q), falling);
+    }
+}

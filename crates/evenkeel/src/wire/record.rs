@@ -686,3 +686,150 @@ fn bounds(f: &Format, axis: usize) -> (i64, u64) {
     let (lower, upper) = (on_lattice(lower / f.position_step), on_lattice(upper / f.position_step));
     (lower, upper.saturating_sub(lower).max(0) as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+    use crate::time::GlobalTime;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    /// Ages of a baseline in ticks, from the same tick to far away on either side.
+    fn age() -> impl Strategy<Value = i64> {
+        prop_oneof![Just(0), 1..2_000i64, -2_000..0i64, any::<i64>().prop_map(|t| t >> 8)]
+    }
+
+    fn read(f: &Format, body: &Body, q: &Quantised, baseline: Option<&Quantised>) -> Result<Quantised, WireError> {
+        let mut r = BitReader::new(body.as_bytes());
+        let parsed = parse_body(f, &mut r, q.tick, baseline)?;
+        assert_eq!(r.position_bits(), body.len_bits());
+        Ok(parsed)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn every_motion_survives_alone(f in samples::format(), m in samples::motion(), t in 0..i64::MAX >> 8) {
+            let q = f.quantise(&m, GlobalTime::from_nanos(t)).unwrap();
+            prop_assert_eq!(read(&f, &Body::absolute(&f, &q), &q, None), Ok(q));
+        }
+
+        #[test]
+        fn every_motion_survives_against_any_baseline(
+            f in samples::format(),
+            m in samples::motion(),
+            old in samples::motion(),
+            age in age(),
+        ) {
+            let q = f.quantise(&m, GlobalTime::ZERO).unwrap();
+            let baseline = Quantised { tick: age.saturating_neg(), ..f.quantise(&old, GlobalTime::ZERO).unwrap() };
+            prop_assert_eq!(read(&f, &Body::against(&f, &q, &baseline), &q, Some(&baseline)), Ok(q));
+            let smallest = Body::smallest(&f, &q, Some(&baseline));
+            let used = smallest.against_baseline().then_some(&baseline);
+            prop_assert_eq!(read(&f, &smallest, &q, used), Ok(q));
+        }
+
+        #[test]
+        fn a_motion_that_goes_on_is_nearly_free(m in samples::everyday(), ms in 1..1_500i64) {
+            let f = samples::formats()[0];
+            let baseline = f.quantise(&m, GlobalTime::ZERO).unwrap();
+            let later = f.restore(&baseline).advanced(ms as f64 / 1e3);
+            prop_assume!(core::mem::discriminant(&later.course) == core::mem::discriminant(&m.course));
+            let q = f.quantise(&later, GlobalTime::from_millis(ms)).unwrap();
+            let body = Body::against(&f, &q, &baseline);
+            prop_assert_eq!(read(&f, &body, &q, Some(&baseline)), Ok(q));
+            prop_assert!(body.len_bits() <= 45, "{} {:?}", body.len_bits(), q);
+        }
+
+        #[test]
+        fn any_bytes_are_an_error_or_a_motion_that_could_have_been_sent(
+            f in samples::format(),
+            bytes in prop::collection::vec(any::<u8>(), 0..260),
+            old in samples::motion(),
+            age in age(),
+            with_baseline: bool,
+        ) {
+            let baseline = Quantised { tick: age.saturating_neg(), ..f.quantise(&old, GlobalTime::ZERO).unwrap() };
+            let baseline = with_baseline.then_some(&baseline);
+            if let Ok(q) = parse_body(&f, &mut BitReader::new(&bytes), 7, baseline) {
+                prop_assert_eq!(f.quantise(&f.restore(&q), f.time_of(7)), Ok(q));
+                prop_assert_eq!(read(&f, &Body::absolute(&f, &q), &q, None), Ok(q));
+                if let Some(baseline) = baseline {
+                    prop_assert_eq!(read(&f, &Body::against(&f, &q, baseline), &q, Some(baseline)), Ok(q));
+                }
+            }
+        }
+    }
+
+    /// Every kind and form with every number at the end of its range.
+    fn extremes(f: &Format) -> Vec<Quantised> {
+        let mut all = Vec::new();
+        for (kind, form) in Kind::ALL.into_iter().flat_map(|kind| Form::ALL.map(|form| (kind, form))) {
+            for limit in [LIMIT, -LIMIT] {
+                let used = kind.layout().len();
+                let mut course = [0; COURSE];
+                course[..used].fill(limit);
+                if kind == Kind::Spline {
+                    course[9] = LIMIT;
+                }
+                let turn = match form {
+                    Form::None => [0; 7],
+                    Form::Heading => [f.turn_steps() / 2, limit, 0, 0, 0, 0, 0],
+                    Form::Full => [2, 1, 0, -1, limit, limit, limit],
+                };
+                let law = if kind == Kind::Custom { 200 } else { 0 };
+                all.push(Quantised { tick: limit << 8, kind, form, law, position: [limit; 3], course, turn });
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn no_body_is_longer_than_its_buffer() {
+        for f in samples::formats().into_iter().filter(|f| !f.lossless) {
+            let all = extremes(&f);
+            for q in &all {
+                assert_eq!(read(&f, &Body::absolute(&f, q), q, None), Ok(*q));
+                for baseline in &all {
+                    assert_eq!(read(&f, &Body::against(&f, q, baseline), q, Some(baseline)), Ok(*q));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn outside_the_bounds_costs_an_escape_and_no_more() {
+        let f = Format::bzflag();
+        let bits = |x: f64| {
+            let q = f.quantise(&Motion::stationary(Vec3::new(x, 0.0, 0.0)), GlobalTime::ZERO).unwrap();
+            let body = Body::absolute(&f, &q);
+            assert_eq!(read(&f, &body, &q, None), Ok(q));
+            body.len_bits()
+        };
+        assert_eq!(bits(-400.0), bits(400.0));
+        assert_eq!(bits(400.02), bits(400.0) + 17);
+        assert!(bits(1e6) < bits(400.0) + 50);
+    }
+
+    #[test]
+    fn what_does_not_fit_leaves_the_writer_as_it_was() {
+        let f = Format::bzflag();
+        let q = f.quantise(&Motion::circular(Vec3::ZERO, 1.0, 25.0, 0.3), GlobalTime::ZERO).unwrap();
+        let mut buffer = [0; 9];
+        let mut w = BitWriter::new(&mut buffer);
+        w.push(1, 3).unwrap();
+        assert_eq!(emit_absolute(&f, &q, &mut w), Err(Full));
+        assert_eq!(w.as_bytes(), [1]);
+        emit_against(&f, &q, &q, &mut w).unwrap();
+    }
+
+    #[test]
+    fn a_law_that_is_not_in_the_format_is_refused() {
+        let f = samples::formats()[0];
+        let q = f.quantise(&Motion::custom(Vec3::ZERO, samples::LAWS[0], [1.0; 6]), GlobalTime::ZERO).unwrap();
+        let body = Body::absolute(&f, &q);
+        assert_eq!(read(&Format::default(), &body, &q, None), Err(WireError::UnknownLaw(3)));
+    }
+}
