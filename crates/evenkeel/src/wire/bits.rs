@@ -154,15 +154,12 @@ impl<'a> BitWriter<'a> {
     #[inline]
     pub fn exp_golomb(&mut self, value: u64, k: u32) -> Result<(), Full> {
         let k = k.min(63);
+        if let Some((code, bits)) = golomb_code(value, k) {
+            return self.push(code, bits);
+        }
         let group = (value >> k).wrapping_add(1);
         let n = if group == 0 { 64 } else { group.ilog2() };
         let total = 2 * n + 1 + k;
-        if total <= 64 {
-            // Ones, the zero that ends them, the digits of the group below its leading one, the low bits.
-            let digits = group & low_mask(n);
-            let code = low_mask(n) | digits << (n + 1) | (value & low_mask(k)) << (2 * n + 1);
-            return self.push(code, total);
-        }
         if total as usize > self.room_bits() {
             return Err(Full);
         }
@@ -170,17 +167,6 @@ impl<'a> BitWriter<'a> {
         self.push(0, 1)?;
         self.push(group, n)?;
         self.push(value, k)
-    }
-
-    /// Writes a value below 2^53 as an exponential Golomb code that is never longer than 73 bits or 39 + k.
-    #[inline]
-    pub(crate) fn short_golomb(&mut self, value: u64, k: u32) -> Result<(), Full> {
-        if value >> k < low_mask(SHORT_GOLOMB_LONGEST) {
-            return self.exp_golomb(value, k);
-        }
-        let before = self.len;
-        self.push(u64::MAX, SHORT_GOLOMB_LONGEST)?;
-        self.push(value, SHORT_GOLOMB_BITS).inspect_err(|_| self.truncate(before))
     }
 
     /// Writes a signed value as an exponential Golomb code: 0, -1, 1, -2, 2, ... count up.
@@ -207,6 +193,71 @@ impl<'a> BitWriter<'a> {
     #[inline]
     pub fn signed_rice(&mut self, value: i64, k: u32) -> Result<(), Full> {
         self.rice(zigzag(value), k)
+    }
+}
+
+/// An exponential Golomb code of order `k` (63 at most) and its length, if that is 64 bits or less: ones, the zero that ends them, the
+/// digits of the group below its leading one, the low bits.
+#[inline]
+pub(crate) fn golomb_code(value: u64, k: u32) -> Option<(u64, u32)> {
+    let group = (value >> k).checked_add(1)?;
+    let n = group.ilog2();
+    let bits = 2 * n + 1 + k;
+    if bits > 64 {
+        return None;
+    }
+    Some((low_mask(n) | (group & low_mask(n)) << (n + 1) | (value & low_mask(k)) << n << n << 1, bits))
+}
+
+/// Gathers short codes in a register and hands them to a [`BitWriter`] 64 bits at a time.
+pub(crate) struct Gather<'p, 'a> {
+    writer: &'p mut BitWriter<'a>,
+    word: u64,
+    used: u32,
+}
+
+impl<'p, 'a> Gather<'p, 'a> {
+    pub(crate) fn new(writer: &'p mut BitWriter<'a>) -> Self {
+        Self { writer, word: 0, used: 0 }
+    }
+
+    /// Writes the `bits` bits of `value`, which must have no others. If it fails, part of what was gathered is written.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, value: u64, bits: u32) -> Result<(), Full> {
+        self.word |= value << self.used;
+        let used = self.used + bits;
+        if used < 64 {
+            self.used = used;
+            return Ok(());
+        }
+        self.writer.push(self.word, 64)?;
+        // What did not fit; shifted in two steps, because shifting by 64 is not defined.
+        self.word = value >> 1 >> (63 - self.used);
+        self.used = used - 64;
+        Ok(())
+    }
+
+    /// Writes a value below 2^53 as an exponential Golomb code that is never longer than 73 bits or 39 + k.
+    #[inline]
+    pub(crate) fn short_golomb(&mut self, value: u64, k: u32) -> Result<(), Full> {
+        if value >> k >= low_mask(SHORT_GOLOMB_LONGEST) {
+            self.push(low_mask(SHORT_GOLOMB_LONGEST), SHORT_GOLOMB_LONGEST)?;
+            return self.push(value & low_mask(SHORT_GOLOMB_BITS), SHORT_GOLOMB_BITS);
+        }
+        match golomb_code(value, k) {
+            Some((code, bits)) => self.push(code, bits),
+            None => {
+                let (code, bits) = golomb_code(value >> k, 0).unwrap_or_default();
+                self.push(code, bits)?;
+                self.push(value & low_mask(k), k)
+            }
+        }
+    }
+
+    /// Hands over what is left.
+    #[inline]
+    pub(crate) fn finish(self) -> Result<(), Full> {
+        self.writer.push(self.word, self.used)
     }
 }
 
@@ -322,7 +373,7 @@ impl<'a> BitReader<'a> {
         Ok(group << k | self.pull(k)?)
     }
 
-    /// Reads what [`BitWriter::short_golomb`] wrote with the same `k`.
+    /// Reads what [`Gather::short_golomb`] wrote with the same `k`.
     #[inline]
     pub(crate) fn short_golomb(&mut self, k: u32) -> Result<u64, WireError> {
         if self.peek().trailing_ones() < SHORT_GOLOMB_LONGEST {
@@ -413,7 +464,11 @@ mod tests {
             Piece::Plain(v, bits) => w.push(v, bits),
             Piece::Golomb(v, k) => w.exp_golomb(v, k),
             Piece::Signed(v, k) => w.signed_exp_golomb(v, k),
-            Piece::Short(v, k) => w.short_golomb(v, k),
+            Piece::Short(v, k) => {
+                let before = w.len_bits();
+                let mut gather = Gather::new(w);
+                gather.short_golomb(v, k).and_then(|()| gather.finish()).inspect_err(|_| w.truncate(before))
+            }
             Piece::Rice(v, k) => w.rice(v, k),
             Piece::SignedRice(v, k) => w.signed_rice(v, k),
         }

@@ -5,7 +5,7 @@ use super::{LIMIT, WireError};
 use crate::geometry::Vec3;
 use crate::motion::{Law, LawRef};
 use crate::time::{Duration, GlobalTime};
-use core::f64::consts::{PI, TAU};
+use core::f64::consts::PI;
 use core::fmt;
 
 /// The first byte of an emitted format; a reader refuses any other.
@@ -287,12 +287,7 @@ impl Format {
 
     /// The length of a tick in seconds.
     pub(crate) fn tick_secs(&self) -> f64 {
-        self.tick_nanos() as f64 / 1e9
-    }
-
-    /// How many heading steps a full turn has.
-    pub(crate) fn turn_steps(&self) -> i64 {
-        ((TAU / self.angle_step + 0.5) as i64).max(1)
+        self.tick_nanos() as f64 * 1e-9
     }
 
     /// Gravity on the lattice of accelerations.
