@@ -259,11 +259,9 @@ impl Format {
             return Ok(number.to_bits() as i64);
         }
         let steps = number / step;
-        // Written so that not-a-number is refused too.
-        if !(libm::fabs(steps) <= LIMIT as f64) {
-            return Err(QuantiseError::OutOfRange);
-        }
-        Ok(on_lattice(steps))
+        // Not-a-number is in no range.
+        let range = -(LIMIT as f64)..=LIMIT as f64;
+        if range.contains(&steps) { Ok(on_lattice(steps)) } else { Err(QuantiseError::OutOfRange) }
     }
 
     #[inline]

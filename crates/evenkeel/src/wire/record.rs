@@ -67,20 +67,21 @@ pub fn parse_body(
 
 /// Whether `q` is what [`Format::quantise`] could have made.
 fn check(f: &Format, q: &Quantised) -> Result<(), WireError> {
-    if f.lossless {
-        return if f.restore(q).is_valid() { Ok(()) } else { Err(WireError::NotCanonical) };
-    }
-    let in_range = |n: &i64| (-LIMIT..=LIMIT).contains(n);
+    let in_range = |n: &i64| f.lossless || (-LIMIT..=LIMIT).contains(n);
     if !(q.position.iter().all(in_range) && q.course.iter().all(in_range) && q.turn.iter().all(in_range)) {
         return Err(WireError::OutOfRange);
     }
-    let canonical = match q.kind {
+    let course = match q.kind {
         Kind::Accelerated => q.course[3..6] != f.gravity_numbers(),
-        Kind::Spline => q.course[9] >= 1,
+        Kind::Spline => f.lossless || q.course[9] >= 1,
         _ => true,
     };
-    let oriented = q.form != Form::Full || Orientations::of(f).holds([q.turn[1], q.turn[2], q.turn[3]]);
-    if canonical && oriented { Ok(()) } else { Err(WireError::NotCanonical) }
+    let attitude = match q.form {
+        Form::Full if !f.lossless => Orientations::of(f).holds([q.turn[1], q.turn[2], q.turn[3]]),
+        _ => true,
+    };
+    let numbers = !f.lossless || f.restore(q).is_valid();
+    if course && attitude && numbers { Ok(()) } else { Err(WireError::NotCanonical) }
 }
 
 /// An encoded body, kept to be copied into several datagrams.
