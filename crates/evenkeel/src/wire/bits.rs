@@ -33,6 +33,10 @@ impl core::error::Error for Truncated {}
 /// The unary part of a Rice code has at most this many ones; what is larger continues as an exponential Golomb code.
 const RICE_LONGEST: u64 = 24;
 
+/// So many ones in front of a short Golomb code announce a plain number of so many bits.
+const SHORT_GOLOMB_LONGEST: u32 = 20;
+const SHORT_GOLOMB_BITS: u32 = 53;
+
 /// Writes bits into a byte buffer.
 ///
 /// ```
@@ -91,7 +95,7 @@ impl<'a> BitWriter<'a> {
             return;
         }
         self.len = len_bits;
-        if len_bits % 8 != 0 {
+        if !len_bits.is_multiple_of(8) {
             self.buffer[len_bits / 8] &= (1 << (len_bits % 8)) - 1;
         }
     }
@@ -150,15 +154,12 @@ impl<'a> BitWriter<'a> {
     #[inline]
     pub fn exp_golomb(&mut self, value: u64, k: u32) -> Result<(), Full> {
         let k = k.min(63);
+        if let Some((code, bits)) = golomb_code(value, k) {
+            return self.push(code, bits);
+        }
         let group = (value >> k).wrapping_add(1);
         let n = if group == 0 { 64 } else { group.ilog2() };
         let total = 2 * n + 1 + k;
-        if total <= 64 {
-            // Ones, the zero that ends them, the digits of the group below its leading one, the low bits.
-            let digits = group & low_mask(n);
-            let code = low_mask(n) | digits << (n + 1) | (value & low_mask(k)) << (2 * n + 1);
-            return self.push(code, total);
-        }
         if total as usize > self.room_bits() {
             return Err(Full);
         }
@@ -192,6 +193,71 @@ impl<'a> BitWriter<'a> {
     #[inline]
     pub fn signed_rice(&mut self, value: i64, k: u32) -> Result<(), Full> {
         self.rice(zigzag(value), k)
+    }
+}
+
+/// An exponential Golomb code of order `k` (63 at most) and its length, if that is 64 bits or less: ones, the zero that ends them, the
+/// digits of the group below its leading one, the low bits.
+#[inline]
+pub(crate) fn golomb_code(value: u64, k: u32) -> Option<(u64, u32)> {
+    let group = (value >> k).checked_add(1)?;
+    let n = group.ilog2();
+    let bits = 2 * n + 1 + k;
+    if bits > 64 {
+        return None;
+    }
+    Some((low_mask(n) | (group & low_mask(n)) << (n + 1) | (value & low_mask(k)) << n << n << 1, bits))
+}
+
+/// Gathers short codes in a register and hands them to a [`BitWriter`] 64 bits at a time.
+pub(crate) struct Gather<'p, 'a> {
+    writer: &'p mut BitWriter<'a>,
+    word: u64,
+    used: u32,
+}
+
+impl<'p, 'a> Gather<'p, 'a> {
+    pub(crate) fn new(writer: &'p mut BitWriter<'a>) -> Self {
+        Self { writer, word: 0, used: 0 }
+    }
+
+    /// Writes the `bits` bits of `value`, which must have no others. If it fails, part of what was gathered is written.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, value: u64, bits: u32) -> Result<(), Full> {
+        self.word |= value << self.used;
+        let used = self.used + bits;
+        if used < 64 {
+            self.used = used;
+            return Ok(());
+        }
+        self.writer.push(self.word, 64)?;
+        // What did not fit; shifted in two steps, because shifting by 64 is not defined.
+        self.word = value >> 1 >> (63 - self.used);
+        self.used = used - 64;
+        Ok(())
+    }
+
+    /// Writes a value below 2^53 as an exponential Golomb code that is never longer than 73 bits or 39 + k.
+    #[inline]
+    pub(crate) fn short_golomb(&mut self, value: u64, k: u32) -> Result<(), Full> {
+        if value >> k >= low_mask(SHORT_GOLOMB_LONGEST) {
+            self.push(low_mask(SHORT_GOLOMB_LONGEST), SHORT_GOLOMB_LONGEST)?;
+            return self.push(value & low_mask(SHORT_GOLOMB_BITS), SHORT_GOLOMB_BITS);
+        }
+        match golomb_code(value, k) {
+            Some((code, bits)) => self.push(code, bits),
+            None => {
+                let (code, bits) = golomb_code(value >> k, 0).unwrap_or_default();
+                self.push(code, bits)?;
+                self.push(value & low_mask(k), k)
+            }
+        }
+    }
+
+    /// Hands over what is left.
+    #[inline]
+    pub(crate) fn finish(self) -> Result<(), Full> {
+        self.writer.push(self.word, self.used)
     }
 }
 
@@ -241,13 +307,23 @@ impl<'a> BitReader<'a> {
     fn peek(&self) -> u64 {
         let (byte, offset) = (self.at / 8, (self.at % 8) as u32);
         let tail = &self.bytes[byte..];
-        let mut chunk = [0; 9];
-        match tail.first_chunk::<9>() {
-            Some(whole) => chunk = *whole,
-            None => chunk[..tail.len()].copy_from_slice(tail),
+        if let Some([first @ .., last]) = tail.first_chunk::<9>() {
+            return u64::from_le_bytes(*first) >> offset | u64::from(*last) << 1 << (63 - offset);
         }
-        let [first @ .., last] = chunk;
-        u64::from_le_bytes(first) >> offset | u64::from(last) << 1 << (63 - offset)
+        self.peek_near_the_end(tail.len()) >> offset
+    }
+
+    /// The last `left` bytes, 8 at most.
+    #[inline]
+    fn peek_near_the_end(&self, left: usize) -> u64 {
+        match self.bytes.last_chunk::<8>() {
+            // Shifted in two steps, because shifting by 64 is not defined.
+            Some(word) => u64::from_le_bytes(*word) >> (4 * (8 - left)) >> (4 * (8 - left)),
+            None => {
+                let tail = &self.bytes[self.bytes.len() - left..];
+                tail.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+            }
+        }
     }
 
     /// Moves on by `bits` bits.
@@ -295,6 +371,16 @@ impl<'a> BitReader<'a> {
             return Err(WireError::TooLong);
         }
         Ok(group << k | self.pull(k)?)
+    }
+
+    /// Reads what [`Gather::short_golomb`] wrote with the same `k`.
+    #[inline]
+    pub(crate) fn short_golomb(&mut self, k: u32) -> Result<u64, WireError> {
+        if self.peek().trailing_ones() < SHORT_GOLOMB_LONGEST {
+            return self.exp_golomb(k);
+        }
+        self.skip(SHORT_GOLOMB_LONGEST)?;
+        Ok(self.pull(SHORT_GOLOMB_BITS)?)
     }
 
     /// Reads what [`BitWriter::signed_exp_golomb`] wrote with the same `k`.
@@ -353,6 +439,7 @@ mod tests {
         Plain(u64, u32),
         Golomb(u64, u32),
         Signed(i64, u32),
+        Short(u64, u32),
         Rice(u64, u32),
         SignedRice(i64, u32),
     }
@@ -366,6 +453,7 @@ mod tests {
             (any::<u64>(), 0..=64u32).prop_map(|(v, bits)| Piece::Plain(v & low_mask(bits), bits)),
             (number(), 0..40u32).prop_map(|(v, k)| Piece::Golomb(v, k)),
             (number(), 0..40u32).prop_map(|(v, k)| Piece::Signed(unzigzag(v), k)),
+            (number(), 0..32u32).prop_map(|(v, k)| Piece::Short(v >> 11, k)),
             (number(), 0..32u32).prop_map(|(v, k)| Piece::Rice(v, k)),
             (number(), 0..32u32).prop_map(|(v, k)| Piece::SignedRice(unzigzag(v), k)),
         ]
@@ -376,6 +464,11 @@ mod tests {
             Piece::Plain(v, bits) => w.push(v, bits),
             Piece::Golomb(v, k) => w.exp_golomb(v, k),
             Piece::Signed(v, k) => w.signed_exp_golomb(v, k),
+            Piece::Short(v, k) => {
+                let before = w.len_bits();
+                let mut gather = Gather::new(w);
+                gather.short_golomb(v, k).and_then(|()| gather.finish()).inspect_err(|_| w.truncate(before))
+            }
             Piece::Rice(v, k) => w.rice(v, k),
             Piece::SignedRice(v, k) => w.signed_rice(v, k),
         }
@@ -386,6 +479,7 @@ mod tests {
             Piece::Plain(v, bits) => assert_eq!(r.pull(bits), Ok(v)),
             Piece::Golomb(v, k) => assert_eq!(r.exp_golomb(k), Ok(v)),
             Piece::Signed(v, k) => assert_eq!(r.signed_exp_golomb(k), Ok(v)),
+            Piece::Short(v, k) => assert_eq!(r.short_golomb(k), Ok(v)),
             Piece::Rice(v, k) => assert_eq!(r.rice(k), Ok(v)),
             Piece::SignedRice(v, k) => assert_eq!(r.signed_rice(k), Ok(v)),
         }

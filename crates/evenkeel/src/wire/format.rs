@@ -5,8 +5,7 @@ use super::{LIMIT, WireError};
 use crate::geometry::Vec3;
 use crate::motion::{Law, LawRef};
 use crate::time::{Duration, GlobalTime};
-use core::cmp::Ordering;
-use core::f64::consts::{PI, TAU};
+use core::f64::consts::PI;
 use core::fmt;
 
 /// The first byte of an emitted format; a reader refuses any other.
@@ -16,6 +15,8 @@ const VERSION: u64 = 1;
 const FINEST_STEP: f64 = 1e-6;
 const COARSEST_STEP: f64 = 1e3;
 const FARTHEST_BOUND: f64 = 1e9;
+/// How many floating-point numbers a format has.
+const NUMBERS: usize = 21;
 /// The most bytes a format takes when emitted.
 pub const FORMAT_BYTES: usize = 256;
 
@@ -62,6 +63,11 @@ pub struct Format {
     pub time_step: Duration,
     /// One step of a [`Law`]'s parameter.
     pub parameter_step: f64,
+    /// Signed speeds along the heading at which entities usually move, such as full speed ahead and in reverse: they cost
+    /// a few bits. Zero for none.
+    pub usual_speeds: [f64; 3],
+    /// The same for turn rates.
+    pub usual_turn_rates: [f64; 3],
     /// The acceleration of what falls freely, which is then not written.
     pub gravity: Vec3,
     /// The game's own laws of motion.
@@ -80,8 +86,8 @@ pub enum FormatError {
     TimeStep,
     /// The bits of an orientation's component are not between 4 and 24.
     QuaternionBits,
-    /// Gravity is not finite or beyond 10^6 m/s^2.
-    Gravity,
+    /// Gravity, a usual speed or a usual turn rate is not finite or beyond 10^6 of its unit.
+    Usual,
     /// Two laws have the same id.
     Laws,
     /// The bytes end early or have another version.
@@ -95,7 +101,7 @@ impl fmt::Display for FormatError {
             Self::Bounds => "the bounds are not finite, too far, or the wrong way round",
             Self::TimeStep => "the tick is not between 1 ns and 1 s",
             Self::QuaternionBits => "an orientation needs 4 to 24 bits per component",
-            Self::Gravity => "gravity is not finite or too strong",
+            Self::Usual => "gravity or a usual value is not finite or too large",
             Self::Laws => "two laws have the same id",
             Self::Malformed => "the bytes are no format of this version",
         })
@@ -125,6 +131,8 @@ impl Default for Format {
             quaternion_bits: 14,
             time_step: Duration::from_millis(1),
             parameter_step: 0.001,
+            usual_speeds: [0.0; 3],
+            usual_turn_rates: [0.0; 3],
             gravity: Vec3::new(0.0, 0.0, -9.81),
             laws: Laws::NONE,
         }
@@ -142,6 +150,9 @@ impl Format {
             angle_step: PI / 32_766.0,
             angular_velocity_step: 0.001,
             time_step: Duration::from_millis(1),
+            // Ahead, in reverse, and what a tank does at half stick; it turns at a quarter of a half turn per second.
+            usual_speeds: [25.0, -12.5, 12.5],
+            usual_turn_rates: [PI / 4.0, -PI / 4.0, PI / 8.0],
             gravity: Vec3::new(0.0, 0.0, -9.8),
             ..Self::default()
         }
@@ -168,8 +179,9 @@ impl Format {
         if !(4..=24).contains(&self.quaternion_bits) {
             return Err(FormatError::QuaternionBits);
         }
-        if !within(self.gravity, 1e6) {
-            return Err(FormatError::Gravity);
+        let usual = [self.gravity, Vec3::from(self.usual_speeds), Vec3::from(self.usual_turn_rates)];
+        if !usual.iter().all(|&v| within(v, 1e6)) {
+            return Err(FormatError::Usual);
         }
         if self.laws.clash { Err(FormatError::Laws) } else { Ok(()) }
     }
@@ -190,8 +202,9 @@ impl Format {
             quaternion_bits: a.quaternion_bits.max(b.quaternion_bits),
             time_step: a.time_step.min(b.time_step),
             parameter_step: a.parameter_step.min(b.parameter_step),
-            // Any choice codes every motion; the stronger pull is one that does not depend on who asks.
-            gravity: if compare_pull(a.gravity, b.gravity).is_lt() { b.gravity } else { a.gravity },
+            usual_speeds: larger(a.usual_speeds, b.usual_speeds),
+            usual_turn_rates: larger(a.usual_turn_rates, b.usual_turn_rates),
+            gravity: Vec3::from(larger(a.gravity.into(), b.gravity.into())),
             laws: a.laws.common(&b.laws),
         }
     }
@@ -229,7 +242,7 @@ impl Format {
         let lossless = pull(1)? == 1;
         let quaternion_bits = pull(7)? as u32;
         let time_step = Duration::from_nanos(pull(64)? as i64);
-        let mut n = [0.0; 15];
+        let mut n = [0.0; NUMBERS];
         for number in &mut n {
             *number = f64::from_bits(pull(64)?);
         }
@@ -248,6 +261,8 @@ impl Format {
             lower: Vec3::new(n[6], n[7], n[8]),
             upper: Vec3::new(n[9], n[10], n[11]),
             gravity: Vec3::new(n[12], n[13], n[14]),
+            usual_speeds: [n[15], n[16], n[17]],
+            usual_turn_rates: [n[18], n[19], n[20]],
             quaternion_bits,
             time_step,
             laws: Laws { known: &[], ids, clash: false },
@@ -272,12 +287,7 @@ impl Format {
 
     /// The length of a tick in seconds.
     pub(crate) fn tick_secs(&self) -> f64 {
-        self.tick_nanos() as f64 / 1e9
-    }
-
-    /// How many heading steps a full turn has.
-    pub(crate) fn turn_steps(&self) -> i64 {
-        ((TAU / self.angle_step + 0.5) as i64).max(1)
+        self.tick_nanos() as f64 * 1e-9
     }
 
     /// Gravity on the lattice of accelerations.
@@ -297,10 +307,11 @@ impl Format {
     }
 
     /// Every floating-point number in the order of the wire.
-    fn numbers(&self) -> [f64; 15] {
+    fn numbers(&self) -> [f64; NUMBERS] {
         let [a, b, c, d, e, f] = self.steps();
         let (l, u, g) = (self.lower, self.upper, self.gravity);
-        [a, b, c, d, e, f, l.x, l.y, l.z, u.x, u.y, u.z, g.x, g.y, g.z]
+        let ([s, t, v], [w, x, y]) = (self.usual_speeds, self.usual_turn_rates);
+        [a, b, c, d, e, f, l.x, l.y, l.z, u.x, u.y, u.z, g.x, g.y, g.z, s, t, v, w, x, y]
     }
 }
 
@@ -313,12 +324,14 @@ pub(crate) fn on_lattice(value: f64) -> i64 {
     ((value + half) as i64).clamp(-LIMIT, LIMIT)
 }
 
-/// Orders by strength first; a total order, so that the larger of several does not depend on their order.
-fn compare_pull(a: Vec3, b: Vec3) -> Ordering {
-    (a.length_squared().total_cmp(&b.length_squared()))
-        .then((a.z + 0.0).total_cmp(&(b.z + 0.0)))
-        .then((a.y + 0.0).total_cmp(&(b.y + 0.0)))
-        .then((a.x + 0.0).total_cmp(&(b.x + 0.0)))
+/// The larger triple. Either would code every motion; this one does not depend on who asks.
+fn larger(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    let compare = |a: [f64; 3], b: [f64; 3]| {
+        let by_length = Vec3::from(a).length_squared().total_cmp(&Vec3::from(b).length_squared());
+        // Among equally long ones any total order will do. Adding zero makes both zeros one.
+        a.iter().zip(b).fold(by_length, |order, (x, y)| order.then((x + 0.0).total_cmp(&(y + 0.0))))
+    };
+    if compare(a, b).is_lt() { b } else { a }
 }
 
 /// The game's own [`Law`]s that a [`Format`] allows; equal to others if the ids are.
@@ -407,5 +420,121 @@ impl fmt::Debug for Laws {
 impl From<&'static [&'static dyn Law]> for Laws {
     fn from(known: &'static [&'static dyn Law]) -> Self {
         Self::new(known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+    use proptest::prelude::*;
+
+    static TWO: [&dyn Law; 2] = [&samples::Drift(3), &samples::Drift(9)];
+
+    fn step() -> impl Strategy<Value = f64> {
+        prop_oneof![Just(0.01), FINEST_STEP..1.0f64]
+    }
+
+    fn triple() -> impl Strategy<Value = [f64; 3]> {
+        prop::array::uniform3(prop_oneof![Just(0.0), Just(-0.0), -30.0..30.0f64])
+    }
+
+    fn format() -> impl Strategy<Value = Format> {
+        let steps = [step(), step(), step(), step(), step(), step()];
+        let corners = (triple(), triple());
+        let usual = (triple(), triple(), triple());
+        (steps, corners, usual, 4..=24u32, 1..1_000_000_000i64, any::<bool>(), 0..3usize).prop_map(
+            |(s, (lower, size), (gravity, usual_speeds, usual_turn_rates), quaternion_bits, tick, lossless, laws)| {
+                Format {
+                    lossless,
+                    position_step: s[0],
+                    velocity_step: s[1],
+                    acceleration_step: s[2],
+                    angle_step: s[3],
+                    angular_velocity_step: s[4],
+                    parameter_step: s[5],
+                    lower: Vec3::from(lower),
+                    upper: Vec3::from(lower) + Vec3::from(size.map(f64::abs)),
+                    quaternion_bits,
+                    time_step: Duration::from_nanos(tick),
+                    gravity: Vec3::from(gravity),
+                    usual_speeds,
+                    usual_turn_rates,
+                    laws: [Laws::NONE, Laws::new(&samples::LAWS), Laws::new(&TWO)][laws],
+                }
+            },
+        )
+    }
+
+    fn parsed(format: &Format) -> Format {
+        let mut buffer = [0; FORMAT_BYTES];
+        let mut w = BitWriter::new(&mut buffer);
+        format.emit(&mut w).unwrap();
+        Format::parse(&mut BitReader::new(w.as_bytes())).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn agreeing_does_not_depend_on_order_or_number(a in format(), b in format(), c in format()) {
+            let ab = Format::agree(&a, &b);
+            prop_assert_eq!(ab.validate(), Ok(()));
+            prop_assert_eq!(ab, Format::agree(&b, &a));
+            prop_assert_eq!(ab.fingerprint(), Format::agree(&b, &a).fingerprint());
+            prop_assert_eq!(Format::agree(&a, &a), a);
+            prop_assert_eq!(Format::agree(&ab, &b), ab);
+            prop_assert_eq!(Format::agree(&ab, &c), Format::agree(&a, &Format::agree(&b, &c)));
+        }
+
+        #[test]
+        fn a_format_survives_the_wire(a in format()) {
+            prop_assert_eq!(parsed(&a), a);
+            prop_assert_eq!(parsed(&a).fingerprint(), a.fingerprint());
+        }
+
+        #[test]
+        fn any_bytes_are_an_error_or_valid(mut bytes in prop::collection::vec(any::<u8>(), 0..300), versioned: bool) {
+            if let (true, Some(first)) = (versioned, bytes.first_mut()) {
+                *first = VERSION as u8;
+            }
+            if let Ok(format) = Format::parse(&mut BitReader::new(&bytes)) {
+                prop_assert_eq!(format.validate(), Ok(()));
+            }
+        }
+    }
+
+    #[test]
+    fn laws_are_taken_from_the_end_that_holds_them() {
+        let mine = Format { laws: Laws::new(&samples::LAWS), ..Format::default() };
+        let theirs = parsed(&Format { laws: Laws::new(&TWO), ..Format::default() });
+        for agreed in [Format::agree(&mine, &theirs), Format::agree(&theirs, &mine)] {
+            assert!(agreed.laws.ids().eq([3]));
+            assert!(agreed.laws.get(3).is_some() && agreed.laws.get(200).is_none());
+        }
+        let clashing = Format { laws: Laws::new(&samples::CLASHING), ..Format::default() };
+        assert_eq!(clashing.validate(), Err(FormatError::Laws));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let wrong = |format: Format| format.validate().unwrap_err();
+        let good = Format::default();
+        assert_eq!(wrong(Format { position_step: 0.0, ..good }), FormatError::Step);
+        assert_eq!(wrong(Format { angle_step: f64::NAN, ..good }), FormatError::Step);
+        assert_eq!(wrong(Format { lower: Vec3::new(0.0, 0.0, 1e4), ..good }), FormatError::Bounds);
+        assert_eq!(wrong(Format { upper: Vec3::new(1e10, 1e4, 1e4), ..good }), FormatError::Bounds);
+        assert_eq!(wrong(Format { time_step: Duration::ZERO, ..good }), FormatError::TimeStep);
+        assert_eq!(wrong(Format { quaternion_bits: 30, ..good }), FormatError::QuaternionBits);
+        assert_eq!(wrong(Format { usual_speeds: [f64::INFINITY, 0.0, 0.0], ..good }), FormatError::Usual);
+        samples::formats().iter().for_each(|format| assert_eq!(format.validate(), Ok(())));
+    }
+
+    #[test]
+    fn times_fall_on_the_tick_before_them() {
+        let f = Format { time_step: Duration::from_millis(10), ..Format::default() };
+        assert_eq!(f.tick_of(GlobalTime::from_millis(29)), 2);
+        assert_eq!(f.tick_of(GlobalTime::from_millis(-1)), -1);
+        assert_eq!(f.time_of(-1), GlobalTime::from_millis(-10));
+        assert_eq!(f.time_of(i64::MAX), GlobalTime::MAX);
+        assert_eq!(Format::lossless().tick_of(GlobalTime::from_nanos(77)), 77);
     }
 }

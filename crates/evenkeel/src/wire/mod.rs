@@ -27,6 +27,8 @@ pub mod datagram;
 mod format;
 mod quantised;
 mod record;
+#[cfg(test)]
+mod samples;
 
 pub use bits::{BitReader, BitWriter, Full, Truncated};
 pub use format::{FORMAT_BYTES, Format, FormatError, Laws};

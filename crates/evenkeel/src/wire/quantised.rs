@@ -169,54 +169,73 @@ impl Format {
 
     /// The motion that the steps stand for, at its tick.
     pub fn restore(&self, q: &Quantised) -> Motion {
-        let mut n = [0.0; COURSE];
-        for ((number, steps), quantity) in n.iter_mut().zip(q.course).zip(q.kind.layout()) {
-            *number = self.number_of(steps, self.step(*quantity));
+        self.restore_with(q, Turn::of(self))
+    }
+
+    /// The same where the lattice of headings is at hand.
+    #[inline]
+    pub(crate) fn restore_with(&self, q: &Quantised, turn: Turn) -> Motion {
+        Motion {
+            position: self.vector(q.position, self.position_step),
+            course: self.restore_course(q),
+            attitude: self.restore_attitude(q, turn),
         }
-        let velocity = Vec3::new(n[0], n[1], n[2]);
-        let second = Vec3::new(n[3], n[4], n[5]);
-        let course = match q.kind {
+    }
+
+    pub(crate) fn restore_course(&self, q: &Quantised) -> Course {
+        let c = &q.course;
+        let first = || self.vector([c[0], c[1], c[2]], self.velocity_step);
+        let acceleration = || self.vector([c[3], c[4], c[5]], self.acceleration_step);
+        match q.kind {
             Kind::Stationary => Course::Stationary,
-            Kind::Linear => Course::Linear { velocity },
-            Kind::Accelerated => Course::Accelerated { velocity, acceleration: second },
-            Kind::Ballistic => Course::Accelerated { velocity, acceleration: self.gravity },
-            Kind::Circular => Course::Circular { speed: n[0], climb: n[1] },
-            Kind::Turning => Course::Turning { velocity, acceleration: second },
-            Kind::Spline => {
-                Course::Spline { velocity, end_velocity: second, end: Vec3::new(n[6], n[7], n[8]), duration: n[9] }
-            }
+            Kind::Linear => Course::Linear { velocity: first() },
+            Kind::Accelerated => Course::Accelerated { velocity: first(), acceleration: acceleration() },
+            Kind::Ballistic => Course::Accelerated { velocity: first(), acceleration: self.gravity },
+            Kind::Circular => Course::Circular {
+                speed: self.number_of(c[0], self.velocity_step),
+                climb: self.number_of(c[1], self.velocity_step),
+            },
+            Kind::Turning => Course::Turning { velocity: first(), acceleration: acceleration() },
+            Kind::Spline => Course::Spline {
+                velocity: first(),
+                end_velocity: self.vector([c[3], c[4], c[5]], self.velocity_step),
+                end: self.vector([c[6], c[7], c[8]], self.position_step),
+                duration: self.number_of(c[9], self.tick_secs()),
+            },
             Kind::Custom => match self.laws.get(q.law) {
-                Some(law) => Course::Custom { law, parameters: [n[0], n[1], n[2], n[3], n[4], n[5]] },
+                Some(law) => {
+                    let parameters = [0, 1, 2, 3, 4, 5].map(|i| self.number_of(c[i], self.parameter_step));
+                    Course::Custom { law, parameters }
+                }
                 // Neither `quantise` nor `parse_body` lets a law through that the format does not hold.
                 None => Course::Stationary,
             },
-        };
-        Motion { position: self.place(q.position), course, attitude: self.restore_attitude(q) }
+        }
     }
 
-    pub(crate) fn restore_attitude(&self, q: &Quantised) -> Attitude {
-        let t = q.turn;
-        let rate = |steps| self.number_of(steps, self.angular_velocity_step);
+    pub(crate) fn restore_attitude(&self, q: &Quantised, turn: Turn) -> Attitude {
+        let t = &q.turn;
         match q.form {
             Form::None => Attitude::None,
-            Form::Heading if self.lossless => {
-                Attitude::Heading { heading: self.number_of(t[0], 1.0), turn_rate: rate(t[1]) }
-            }
-            Form::Heading => Attitude::Heading { heading: self.heading_of(t[0]), turn_rate: rate(t[1]) },
+            Form::Heading => Attitude::Heading {
+                heading: if self.lossless { self.number_of(t[0], 1.0) } else { turn.angle(t[0]) },
+                turn_rate: self.number_of(t[1], self.angular_velocity_step),
+            },
             Form::Full => {
                 let [w, x, y, z] = if self.lossless {
                     [t[0], t[1], t[2], t[3]].map(|bits| self.number_of(bits, 1.0))
                 } else {
                     Orientations::of(self).components([t[0], t[1], t[2], t[3]])
                 };
-                let angular_velocity = Vec3::new(rate(t[4]), rate(t[5]), rate(t[6]));
+                let angular_velocity = self.vector([t[4], t[5], t[6]], self.angular_velocity_step);
                 Attitude::Full { orientation: Quat::new(w, x, y, z), angular_velocity }
             }
         }
     }
 
-    pub(crate) fn place(&self, position: [i64; 3]) -> Vec3 {
-        Vec3::from(position.map(|steps| self.number_of(steps, self.position_step)))
+    #[inline]
+    fn vector(&self, [x, y, z]: [i64; 3], step: f64) -> Vec3 {
+        Vec3::new(self.number_of(x, step), self.number_of(y, step), self.number_of(z, step))
     }
 
     fn place_steps(&self, v: Vec3) -> Result<[i64; 3], QuantiseError> {
@@ -240,26 +259,14 @@ impl Format {
             return Ok(number.to_bits() as i64);
         }
         let steps = number / step;
-        // Written so that not-a-number is refused too.
-        if !(libm::fabs(steps) <= LIMIT as f64) {
-            return Err(QuantiseError::OutOfRange);
-        }
-        Ok(on_lattice(steps))
+        // Not-a-number is in no range.
+        let range = -(LIMIT as f64)..=LIMIT as f64;
+        if range.contains(&steps) { Ok(on_lattice(steps)) } else { Err(QuantiseError::OutOfRange) }
     }
 
+    #[inline]
     pub(crate) fn number_of(&self, steps: i64, step: f64) -> f64 {
         if self.lossless { f64::from_bits(steps as u64) } else { steps as f64 * step }
-    }
-
-    /// The angle of a heading in steps.
-    pub(crate) fn heading_of(&self, steps: i64) -> f64 {
-        steps as f64 * (TAU / self.turn_steps() as f64)
-    }
-
-    /// The nearest heading on the lattice, in (-half a turn, half a turn].
-    pub(crate) fn heading_steps(&self, heading: f64) -> i64 {
-        let turn = self.turn_steps();
-        wrap_steps(on_lattice(heading * (turn as f64 / TAU)), turn)
     }
 
     fn course_numbers(&self, course: &Course) -> Result<(Kind, u8, [f64; COURSE]), QuantiseError> {
@@ -326,7 +333,7 @@ impl Format {
             Attitude::Heading { heading, turn_rate } => {
                 let steps = self.steps_of(heading, self.angle_step)?;
                 q.form = Form::Heading;
-                q.turn[0] = if self.lossless { steps } else { self.heading_steps(heading) };
+                q.turn[0] = if self.lossless { steps } else { Turn::of(self).steps(heading) };
                 q.turn[1] = rate(turn_rate)?;
             }
             Attitude::Full { orientation, angular_velocity: spin } => {
@@ -345,10 +352,44 @@ impl Format {
     }
 }
 
-/// The same heading in (-half a turn, half a turn].
-pub(crate) fn wrap_steps(steps: i64, turn: i64) -> i64 {
-    let up = steps.rem_euclid(turn);
-    if 2 * up > turn { up - turn } else { up }
+/// The lattice of headings: a whole number of steps in a full turn.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn {
+    pub(crate) full: i64,
+    /// The angle of one step.
+    step: f64,
+}
+
+impl Turn {
+    #[inline]
+    pub(crate) fn of(format: &Format) -> Self {
+        let full = ((TAU / format.angle_step + 0.5) as i64).max(1);
+        Self { full, step: TAU / full as f64 }
+    }
+
+    /// The angle of a heading in steps.
+    #[inline]
+    pub(crate) fn angle(self, steps: i64) -> f64 {
+        steps as f64 * self.step
+    }
+
+    /// The nearest heading on the lattice, in (-half a turn, half a turn].
+    #[inline]
+    pub(crate) fn steps(self, heading: f64) -> i64 {
+        self.wrap(on_lattice(heading / self.step))
+    }
+
+    /// The same heading in (-half a turn, half a turn].
+    #[inline]
+    pub(crate) fn wrap(self, steps: i64) -> i64 {
+        // Almost always within a turn either way, where a remainder, slow on every machine, is not needed.
+        let up = match steps {
+            _ if steps >= 0 && steps < self.full => steps,
+            _ if steps < 0 && steps >= -self.full => steps + self.full,
+            _ => steps.rem_euclid(self.full),
+        };
+        if 2 * up > self.full { up - self.full } else { up }
+    }
 }
 
 /// The lattice of orientations: the three smaller components in steps, with the index of the largest, which is positive
@@ -389,7 +430,7 @@ impl Orientations {
     /// Twice the square of the largest component, if the three really are smaller.
     fn twice_largest_squared(&self, three: [i64; 3]) -> Option<i64> {
         // Beyond this the squares would not fit, and no component is that large.
-        if three.iter().any(|c| c.abs() > 1 << 24) {
+        if three.iter().any(|c| c.unsigned_abs() > 1 << 24) {
             return None;
         }
         let squares = three.map(|c| 2 * c * c);
@@ -431,4 +472,104 @@ impl Orientations {
 /// The three indices other than this one, in order.
 fn others(index: usize) -> [usize; 3] {
     [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]][index & 3]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+    use core::f64::consts::PI;
+    use proptest::prelude::*;
+
+    /// The numbers of a motion, each with the size of its step.
+    fn numbers(f: &Format, m: &Motion) -> std::vec::Vec<(f64, f64)> {
+        let (kind, _, course) = f.course_numbers(&m.course).unwrap();
+        let mut all: std::vec::Vec<_> = <[f64; 3]>::from(m.position).map(|x| (x, f.position_step)).into();
+        all.extend(course.into_iter().zip(kind.layout()).map(|(x, quantity)| (x, f.step(*quantity))));
+        if let Attitude::Full { angular_velocity, .. } = m.attitude {
+            all.extend(<[f64; 3]>::from(angular_velocity).map(|x| (x, f.angular_velocity_step)));
+        } else {
+            all.push((m.attitude.turn_rate(), f.angular_velocity_step));
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn restoring_is_off_by_half_a_step_at_most(f in samples::format(), m in samples::motion(), tick in 0..1i64 << 30) {
+            let q = f.quantise(&m, f.time_of(tick)).unwrap();
+            prop_assert_eq!(q.tick(), tick);
+            let back = f.restore(&q);
+            if f.lossless {
+                prop_assert_eq!(back, m);
+            }
+            for ((a, step), (b, _)) in numbers(&f, &m).into_iter().zip(numbers(&f, &back)) {
+                // What is within half a step of gravity's own step becomes gravity: a step at most. A spline takes a
+                // tick at least.
+                let most = if q.kind == Kind::Ballistic || q.kind == Kind::Spline { 1.0 } else { 0.5 };
+                prop_assert!((a - b).abs() <= step * most + a.abs() * 1e-12, "{a} {b} {step}");
+            }
+            // Three components half a step or a little more off each, and the angle is twice that.
+            let turned = m.attitude.angle_to(&back.attitude);
+            let most = if q.form == Form::Full { 8.0 / f64::from(1 << f.quaternion_bits) * 1.5 } else { f.angle_step };
+            prop_assert!(turned <= most, "{turned} {most}");
+        }
+
+        #[test]
+        fn what_was_decoded_is_coded_the_same_again(f in samples::format(), m in samples::motion(), t in 0..1i64 << 50) {
+            let q = f.quantise(&m, GlobalTime::from_nanos(t)).unwrap();
+            prop_assert_eq!(f.quantise(&f.restore(&q), f.time_of(q.tick())), Ok(q));
+        }
+
+        #[test]
+        fn moving_to_the_tick_keeps_the_path(speed in -30.0..30.0f64, rate in -1.0..1.0f64, us in 0..100_000i64) {
+            let f = Format { time_step: crate::Duration::from_millis(50), ..Format::default() };
+            let m = Motion::circular(Vec3::ZERO, 1.0, speed, rate);
+            let generated = GlobalTime::ZERO + crate::Duration::from_micros(us);
+            let q = f.quantise(&m, generated).unwrap();
+            let shown = f.restore(&q).at(generated.since(f.time_of(q.tick())).as_secs_f64());
+            prop_assert!(f.time_of(q.tick()) <= generated);
+            prop_assert!(shown.position.length() < 0.01);
+            prop_assert!(shown.attitude.angle_to(&m.attitude) < 2e-4);
+        }
+    }
+
+    #[test]
+    fn headings_wrap() {
+        for f in samples::formats() {
+            let steps = |heading: f64| {
+                let q = f.quantise(&Motion::stationary(Vec3::ZERO).facing(heading, 0.0), GlobalTime::ZERO);
+                f.restore(&q.unwrap()).attitude.heading()
+            };
+            if !f.lossless {
+                assert_eq!(steps(PI - 1e-9), steps(-PI - 1e-9));
+                assert_eq!(steps(0.3 + 20.0 * PI), steps(0.3));
+                assert!((-PI..=PI).contains(&steps(-PI + 1e-9)));
+            }
+            assert!((crate::wrap_angle(steps(-3.1) + 3.1)).abs() <= f.angle_step);
+        }
+        let (odd, even) = (Turn { full: 9, step: TAU / 9.0 }, Turn { full: 8, step: TAU / 8.0 });
+        assert_eq!([5, 4, -5, 9, -9, 22].map(|steps| odd.wrap(steps)), [-4, 4, 4, 0, 0, 4]);
+        assert_eq!([5, 4, -4, 8, -8, -21].map(|steps| even.wrap(steps)), [-3, 4, 4, 0, 0, 3]);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_an_error() {
+        let f = Format::default();
+        let try_at = |x: f64| f.quantise(&Motion::stationary(Vec3::new(x, 0.0, 0.0)), GlobalTime::ZERO);
+        assert_eq!(try_at(f64::NAN), Err(QuantiseError::NotFinite));
+        assert_eq!(try_at(1e15), Err(QuantiseError::OutOfRange));
+        assert!(try_at(1e12).is_ok());
+        let custom = Motion::custom(Vec3::ZERO, samples::LAWS[0], [0.0; 6]);
+        assert_eq!(f.quantise(&custom, GlobalTime::ZERO), Err(QuantiseError::UnknownLaw(3)));
+    }
+
+    #[test]
+    fn falling_needs_no_acceleration() {
+        let f = Format::bzflag();
+        let falling = Motion::accelerated(Vec3::ZERO, Vec3::new(1.0, 2.0, 19.0), Vec3::new(0.0, 0.0, -9.8));
+        let q = f.quantise(&falling, GlobalTime::ZERO).unwrap();
+        assert_eq!(q.kind, Kind::Ballistic);
+        assert_eq!(f.restore(&q), falling);
+    }
 }

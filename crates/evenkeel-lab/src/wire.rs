@@ -1,0 +1,243 @@
+//! How many bytes a vector takes on the wire, measured over recorded games.
+//!
+//! The traces are BZFlag's (see `data/traces/README.md`). A dense trace is the true path, from which the game's own
+//! trigger makes vectors here; a default trace holds the vectors the game sent.
+
+use anyhow::{Context, Result};
+use evenkeel::wire::{Body, Format, Quantised};
+use evenkeel::{Attitude, Course, Duration, GlobalTime, Motion, Vec3};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+/// What a record carries around its body, in bits: entity, age, flag, epoch, sequence, and the distance to the baseline.
+pub const AROUND_AGAINST_BITS: usize = 18;
+/// The same for a record without a baseline.
+pub const AROUND_ABSOLUTE_BITS: usize = 15;
+/// How old, at least, the newest vector is that a receiver is known to have, in milliseconds.
+pub const BASELINE_AGES_MS: [i64; 3] = [200, 350, 500];
+
+/// The game's thresholds: metres on any axis, radians, and the shortest and longest time between vectors in seconds.
+const POSITION_OFF: f64 = 0.09;
+const HEADING_OFF: f64 = 0.05;
+const SHORTEST: f64 = 1.0 / 30.0;
+const LONGEST: f64 = 1.0;
+/// A tank counts as driven along its heading if the two directions differ by less than this (radians), or if it moves
+/// across it by less than this (metres per second). The velocity in a message is that of the middle of a frame and the
+/// heading that of its end, so they differ while the tank turns; and some traces round the velocity to 1 cm/s.
+const ACROSS_ANGLE: f64 = 0.05;
+const ACROSS_SPEED: f64 = 0.03;
+const ALIVE: u32 = 1;
+const FALLING: u32 = 64;
+
+/// The mean size of a vector's record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WireSize {
+    /// How many vectors the trace has.
+    pub vectors: usize,
+    /// Mean bytes of a record that stands alone.
+    pub absolute_bytes: f64,
+    /// Mean bytes of a record coded against the newest vector of at least so many milliseconds, where the life has one.
+    pub against_bytes: Vec<(i64, f64)>,
+}
+
+/// One row of a trace.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    seconds: f64,
+    position: Vec3,
+    velocity: Vec3,
+    heading: f64,
+    turn_rate: f64,
+    status: u32,
+}
+
+impl Row {
+    fn motion(&self, format: &Format) -> Motion {
+        let forward = Vec3::from_heading(self.heading);
+        let level = Vec3::new(self.velocity.x, self.velocity.y, 0.0);
+        let speed = level.length().copysign(level.dot(forward));
+        let course = if self.status & FALLING != 0 {
+            Course::Accelerated { velocity: self.velocity, acceleration: format.gravity }
+        } else if (level - forward * speed).length() <= ACROSS_SPEED.max(ACROSS_ANGLE * speed.abs()) {
+            Course::Circular { speed, climb: self.velocity.z }
+        } else {
+            Course::Linear { velocity: self.velocity }
+        };
+        let attitude = Attitude::Heading { heading: self.heading, turn_rate: self.turn_rate };
+        Motion { position: self.position, course, attitude }
+    }
+
+    fn time(&self) -> GlobalTime {
+        GlobalTime::from_secs_f64(self.seconds)
+    }
+}
+
+/// Measures the records of a trace's vectors at the precision of the game's own message.
+pub fn measure(trace: &Path) -> Result<WireSize> {
+    let format = Format::bzflag();
+    let lives = vectors(trace, &format)?;
+    let vectors = lives.iter().map(Vec::len).sum::<usize>();
+    let mean = |bits: usize| bits as f64 / 8.0 / vectors.max(1) as f64;
+    let absolute = lives.iter().flatten().map(|q| absolute_bits(&format, q)).sum();
+    let against = |age_ms| lives.iter().map(|life| against_bits(&format, life, age_ms)).sum();
+    Ok(WireSize {
+        vectors,
+        absolute_bytes: mean(absolute),
+        against_bytes: BASELINE_AGES_MS.map(|age_ms| (age_ms, mean(against(age_ms)))).to_vec(),
+    })
+}
+
+fn absolute_bits(format: &Format, q: &Quantised) -> usize {
+    AROUND_ABSOLUTE_BITS + Body::absolute(format, q).len_bits()
+}
+
+/// The bits of a life's records, each against the newest vector that is old enough, or alone if none is.
+fn against_bits(format: &Format, life: &[Quantised], age_ms: i64) -> usize {
+    baselines(format, life, age_ms)
+        .map(|(q, baseline)| match baseline {
+            Some(baseline) => AROUND_AGAINST_BITS + Body::against(format, q, baseline).len_bits(),
+            None => absolute_bits(format, q),
+        })
+        .sum()
+}
+
+/// Each vector of a life with its baseline.
+fn baselines<'a>(
+    format: &'a Format,
+    life: &'a [Quantised],
+    age_ms: i64,
+) -> impl Iterator<Item = (&'a Quantised, Option<&'a Quantised>)> {
+    let age = Duration::from_millis(age_ms);
+    let time = |q: &Quantised| format.time_of(q.tick());
+    (0..life.len())
+        .map(move |i| (&life[i], life[..i].iter().rev().find(move |old| time(&life[i]).since(time(old)) >= age)))
+}
+
+/// The vectors of every life in a trace.
+pub fn vectors(trace: &Path, format: &Format) -> Result<Vec<Vec<Quantised>>> {
+    let dense = trace.file_name().is_some_and(|name| name.to_string_lossy().contains("dense"));
+    let mut lives = Vec::new();
+    for life in read_lives(trace)? {
+        let mut sent: Vec<Quantised> = Vec::new();
+        let mut last: Option<(Row, Motion)> = None;
+        for row in life {
+            if dense && last.is_some_and(|(old, exported)| !is_due(format, &sent, &old, &exported, &row)) {
+                continue;
+            }
+            let q = format.quantise(&row.motion(format), row.time())?;
+            last = Some((row, format.restore(&q)));
+            sent.push(q);
+        }
+        lives.push(sent);
+    }
+    Ok(lives)
+}
+
+/// The game's trigger, against the exported path: what the receivers decode.
+fn is_due(format: &Format, sent: &[Quantised], old: &Row, exported: &Motion, row: &Row) -> bool {
+    let Some(newest) = sent.last() else { return true };
+    let age = row.seconds - old.seconds;
+    if (row.status ^ old.status) & FALLING != 0 {
+        return true;
+    }
+    let shown = exported.at(row.time().since(format.time_of(newest.tick())).as_secs_f64());
+    let off = (shown.position - row.position).max_axis() > POSITION_OFF
+        || evenkeel::wrap_angle(shown.attitude.heading() - row.heading).abs() > HEADING_OFF;
+    age >= LONGEST || (off && age >= SHORTEST)
+}
+
+/// The rows of a trace, by player, cut where a tank is not alive.
+fn read_lives(trace: &Path) -> Result<Vec<Vec<Row>>> {
+    let file = std::fs::File::open(trace).with_context(|| format!("opening {}", trace.display()))?;
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text)?;
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let mut players: BTreeMap<u32, Vec<Vec<Row>>> = BTreeMap::new();
+    let mut record = csv::StringRecord::new();
+    while reader.read_record(&mut record)? {
+        let number = |i: usize| -> Result<f64> { Ok(record.get(i).context("a column is missing")?.parse()?) };
+        let row = Row {
+            seconds: number(0)?,
+            position: Vec3::new(number(2)?, number(3)?, number(4)?),
+            velocity: Vec3::new(number(5)?, number(6)?, number(7)?),
+            heading: number(8)?,
+            turn_rate: number(9)?,
+            status: number(10)? as u32,
+        };
+        let lives = players.entry(number(1)? as u32).or_default();
+        match lives.last_mut() {
+            _ if row.status & ALIVE == 0 => lives.push(Vec::new()),
+            Some(life) => life.push(row),
+            None => lives.push(vec![row]),
+        }
+    }
+    Ok(players.into_values().flatten().filter(|life| !life.is_empty()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+    use std::time::Instant;
+
+    fn trace(name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/traces").join(name)
+    }
+
+    #[test]
+    fn a_vector_takes_18_bytes_alone_and_10_against_a_baseline() {
+        for name in ["bzflag-default-a.csv.gz", "bzflag-dense-b.csv.gz"] {
+            let size = measure(&trace(name)).unwrap();
+            assert!(size.vectors > 5_000, "{name}: {size:?}");
+            assert!(size.absolute_bytes <= 18.0, "{name}: {size:?}");
+            assert!(size.against_bytes.iter().all(|(_, bytes)| *bytes <= 10.0), "{name}: {size:?}");
+        }
+    }
+
+    /// Prints the table of sizes and the time per operation: `cargo test --release -p evenkeel-lab wire -- --ignored --nocapture`.
+    #[test]
+    #[ignore = "a measurement, not a check"]
+    fn table() {
+        for name in ["bzflag-default-a.csv.gz", "bzflag-dense-a.csv.gz", "bzflag-dense-b.csv.gz"] {
+            println!("{name}: {:?}", measure(&trace(name)).unwrap());
+        }
+        let format = Format::bzflag();
+        let lives = vectors(&trace("bzflag-dense-b.csv.gz"), &format).unwrap();
+        let pairs: Vec<_> = lives.iter().flat_map(|life| baselines(&format, life, 350)).collect();
+        // As many as stay in the cache: what is measured is the code, not the memory.
+        let pairs: Vec<_> = pairs.into_iter().filter_map(|(q, old)| Some((*q, *old?))).take(1_000).collect();
+        let time = |what: &str, work: &mut dyn FnMut() -> usize| {
+            let best = (0..200).map(|_| {
+                let start = Instant::now();
+                std::hint::black_box(work());
+                start.elapsed().as_nanos() as f64 / pairs.len() as f64
+            });
+            println!("{what}: {:.0} ns", best.fold(f64::INFINITY, f64::min));
+        };
+        let bodies: Vec<_> = pairs.iter().map(|(q, old)| Body::against(&format, q, old)).collect();
+        let alone: Vec<_> = pairs.iter().map(|(q, _)| Body::absolute(&format, q)).collect();
+        let mut buffer = vec![0; 1 << 20];
+        let mut with_writer = |emit: &dyn Fn(usize, &mut evenkeel::wire::BitWriter<'_>)| {
+            let mut w = evenkeel::wire::BitWriter::new(&mut buffer);
+            (0..pairs.len()).for_each(|i| emit(i, &mut w));
+            w.len_bits()
+        };
+        let parse = |body: &Body, q: &Quantised, old: Option<&Quantised>| {
+            let mut r = evenkeel::wire::BitReader::new(body.as_bytes());
+            evenkeel::wire::parse_body(&format, &mut r, q.tick(), old).unwrap().tick() as usize
+        };
+        time("emit_absolute", &mut || {
+            with_writer(&|i, w| evenkeel::wire::emit_absolute(&format, &pairs[i].0, w).unwrap())
+        });
+        time("emit_against", &mut || {
+            with_writer(&|i, w| evenkeel::wire::emit_against(&format, &pairs[i].0, &pairs[i].1, w).unwrap())
+        });
+        time("parse absolute", &mut || pairs.iter().zip(&alone).map(|((q, _), body)| parse(body, q, None)).sum());
+        time("parse against", &mut || pairs.iter().zip(&bodies).map(|((q, old), b)| parse(b, q, Some(old))).sum());
+        time("Body::copy_to", &mut || with_writer(&|i, w| bodies[i].copy_to(w).unwrap()));
+        let motions: Vec<_> = pairs.iter().map(|(q, _)| (format.restore(q), format.time_of(q.tick()))).collect();
+        time("quantise", &mut || motions.iter().map(|(m, t)| format.quantise(m, *t).unwrap().tick() as usize).sum());
+        time("restore", &mut || pairs.iter().map(|(q, _)| format.restore(q).position.x as usize).sum());
+    }
+}
