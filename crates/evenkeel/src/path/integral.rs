@@ -161,3 +161,101 @@ fn mean_of_smooth_distance(p: Vec3, d: Vec3, d2: f64, nearest2: f64) -> f64 {
     }
     0.5 * sum
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::reference::{self, power, vector, worst};
+    use proptest::prelude::*;
+
+    const CASES: u32 = 2_000;
+
+    /// The relative error for a line given by its relative position and velocity.
+    fn relative_error((p, v, span): (Vec3, Vec3, f64)) -> f64 {
+        let expected = reference::integrate(|t| p + v * t, span, &[]);
+        let Integral { value, error_bound } = straight(p, v, span);
+        assert!(error_bound <= 1e-14 * value);
+        if expected == 0.0 { value } else { libm::fabs(value / expected - 1.0) }
+    }
+
+    fn check(class: &str, cases: impl Strategy<Value = (Vec3, Vec3, f64)>) {
+        worst(class, CASES, 1e-12, cases, relative_error);
+    }
+
+    fn span() -> impl Strategy<Value = f64> + Clone {
+        power(-3.0..1.0)
+    }
+
+    #[test]
+    fn generic_lines() {
+        check("generic", (vector(30.0), vector(30.0), span()));
+        check("planar", (vector(30.0), vector(30.0), span()).prop_map(|(p, v, t)| (flat(p), flat(v), t)));
+        check("along an axis", (-9.0..9.0f64, -9.0..9.0f64, span()).prop_map(|(p, v, t)| (x(p), x(v), t)));
+    }
+
+    fn flat(v: Vec3) -> Vec3 {
+        Vec3::new(v.x, v.y, 0.0)
+    }
+
+    fn x(x: f64) -> Vec3 {
+        Vec3::new(x, 0.0, 0.0)
+    }
+
+    #[test]
+    fn lines_that_meet_or_nearly_so() {
+        let lines = || (vector(30.0), vector(30.0), span());
+        check("collinear", (lines(), -3.0..3.0f64).prop_map(|((_, v, t), k)| (v * (k * t), v, t)));
+        check("crossing through zero", (lines(), 0.0..1.0f64).prop_map(|((_, v, t), k)| (v * (-k * t), v, t)));
+        let near = (lines(), -3.0..3.0f64, power(-18.0..0.0));
+        check("near-parallel", near.prop_map(|((p, v, t), k, off)| (v * (k * t) + p * off, v, t)));
+        check("starting together", lines().prop_map(|(_, v, t)| (Vec3::ZERO, v, t)));
+        check("nearly starting together", (lines(), power(-300.0..-2.0)).prop_map(|((p, v, t), k)| (p * k, v, t)));
+        check("ending together", lines().prop_map(|(_, v, t)| (v * -t, v, t)));
+    }
+
+    #[test]
+    fn lines_out_of_proportion() {
+        let lines = || (vector(30.0), vector(30.0), span());
+        check("tiny relative speed", (lines(), power(-300.0..-2.0)).prop_map(|((p, v, t), k)| (p, v * k, t)));
+        check("no relative speed", lines().prop_map(|(p, _, t)| (p, Vec3::ZERO, t)));
+        check("far apart", (lines(), power(2.0..100.0)).prop_map(|((p, v, t), k)| (p * k, v, t)));
+        check("huge speeds", (lines(), power(2.0..290.0)).prop_map(|((p, v, t), k)| (p, v * k, t)));
+        check("huge everything", (lines(), power(2.0..290.0)).prop_map(|((p, v, t), k)| (p * k, v * k, t)));
+        check("tiny everything", (lines(), power(-290.0..-2.0)).prop_map(|((p, v, t), k)| (p * k, v * k, t)));
+        // Where one formula gives way to the other.
+        let handover = (vector(30.0), vector(30.0), power(-1.5..0.5));
+        check("displacement about the distance", handover.prop_map(|(p, v, k)| (p, v, k * p.length() / v.length())));
+    }
+
+    #[test]
+    fn a_huge_common_offset_costs_digits_only_in_the_first_difference() {
+        let cases = (vector(30.0), vector(1.0), power(5.0..12.0), (vector(30.0), vector(30.0)), -2.0..2.0f64, span());
+        worst("huge common offset", CASES, 1e-12, cases, |(p, far, k, (va, vb), age, t)| {
+            let (a, b) = (Motion::linear(far * k + p, va), Motion::linear(far * k, vb));
+            let relative = a.position_at(age) - b.position_at(0.5);
+            let expected = reference::integrate(|t| relative + (va - vb) * t, t, &[]);
+            let value = distance_integral(&a, age, &b, 0.5, t).value;
+            if expected == 0.0 { value } else { libm::fabs(value / expected - 1.0) }
+        });
+    }
+
+    #[test]
+    fn nothing_comes_of_nothing() {
+        let a = Motion::circular(Vec3::new(1e9, 1.0, 2.0), 1.0, 20.0, 0.7);
+        let b = Motion::linear(Vec3::ZERO, Vec3::new(1.0, 0.0, 0.0));
+        assert_eq!(distance_integral(&a, 3.0, &a, 3.0, 1e6), Integral::default());
+        for empty in [0.0, -1.0, f64::NAN] {
+            assert_eq!(distance_integral(&a, 0.0, &b, 0.0, empty), Integral::default());
+        }
+        assert_eq!(straight(Vec3::ZERO, Vec3::ZERO, 1.0).value, 0.0);
+        assert_eq!(straight(Vec3::ZERO, Vec3::new(5e-324, 0.0, 0.0), 1.0).value, 0.0);
+    }
+
+    #[test]
+    fn a_straight_circular_motion_is_a_line() {
+        let a = Motion::circular(Vec3::ZERO, 0.0, 3.0, 0.0);
+        let b = Motion::stationary(Vec3::new(0.0, 4.0, 0.0));
+        let c = Motion::linear(Vec3::ZERO, Vec3::new(3.0, 0.0, 0.0));
+        assert_eq!(distance_integral(&a, 0.0, &b, 0.0, 1.0), distance_integral(&c, 0.0, &b, 0.0, 1.0));
+    }
+}
