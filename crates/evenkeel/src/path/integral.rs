@@ -41,6 +41,14 @@ pub fn distance_integral(a: &Motion, a_from: f64, b: &Motion, b_from: f64, span:
     if !has_span || (a_from == b_from && a == b) {
         return Integral::default();
     }
+    if let (Some(va), Some(vb)) = (a.constant_velocity(), b.constant_velocity()) {
+        return straight(a.position_at(a_from) - b.position_at(b_from), va - vb, span);
+    }
+    piecewise(a, a_from, b, b_from, span)
+}
+
+/// The same where one of the motions may change its law on the way.
+fn piecewise(a: &Motion, a_from: f64, b: &Motion, b_from: f64, span: f64) -> Integral {
     let mut total = Integral::default();
     let mut done = 0.0;
     // A spline ends at most once on each side, so there are at most three stretches.
@@ -123,12 +131,11 @@ fn mean_distance(p: Vec3, d: Vec3) -> f64 {
     let length = libm::sqrt(d2);
     let (s0, s1) = (s0 / length, s1 / length);
     // asinh(s1/h) - asinh(s0/h) as one logarithm, its argument without a difference.
-    let ratio = if s0 >= 0.0 {
-        (s1 + r1) / (s0 + r0)
-    } else if s1 <= 0.0 {
-        (r0 - s0) / (r1 - s1)
-    } else {
-        (s1 + r1) * (r0 - s0) / h2
+    let (n0, n1) = (libm::fabs(s0) + r0, libm::fabs(s1) + r1);
+    let ratio = match (s0 < 0.0, s1 < 0.0) {
+        (false, _) => n1 / n0,
+        (true, true) => n0 / n1,
+        (true, false) => n1 * n0 / h2,
     };
     (straight_part + h2 * length * libm::log(ratio)) / (2.0 * d2)
 }

@@ -82,10 +82,9 @@ impl Piece {
         t.since(self.epoch).as_secs_f64()
     }
 
-    /// The motion that holds from `t` on until it freezes, and the age at which it starts.
-    fn from(&self, t: GlobalTime) -> (Motion, f64) {
-        let age = self.age(self.thawed(t));
-        if self.is_frozen(t) { (self.motion.frozen(age), 0.0) } else { (self.motion, age) }
+    /// The motion that stands in for its own at `t`, if it has stopped by then.
+    fn held_at(&self, t: GlobalTime) -> Option<Motion> {
+        self.is_frozen(t).then(|| self.motion.frozen(self.age(self.thawed(t))))
     }
 
     /// When after `t` it freezes, if it does before `until`; else `until`.
@@ -269,8 +268,10 @@ fn error_of_stretch(exported: &Piece, shown: &Piece, from: GlobalTime, to: Globa
     if exported.coincides(shown, from) {
         return 0.0;
     }
-    let ((a, a_from), (b, b_from)) = (exported.from(from), shown.from(from));
-    distance_integral(&a, a_from, &b, b_from, to.since(from).as_secs_f64()).value
+    // What has stopped is the same at every age.
+    let (a, b) = (exported.held_at(from), shown.held_at(from));
+    let (a, b) = (a.as_ref().unwrap_or(&exported.motion), b.as_ref().unwrap_or(&shown.motion));
+    distance_integral(a, exported.age(from), b, shown.age(from), to.since(from).as_secs_f64()).value
 }
 
 /// Walks a path forward with one piece of foresight.

@@ -24,49 +24,54 @@ const GAUSS_20: [(f64, f64); 10] = [
 
 /// The integral of the length of `position` over `[0, span]`, where it is smooth between the given cuts.
 pub fn integrate(position: impl Fn(f64) -> Vec3, span: f64, cuts: &[f64]) -> f64 {
-    let distance = |t: f64| {
+    // Scaled to about one, so that no square is too large or too small.
+    let size = (0..=8).map(|i| position(span * f64::from(i) / 8.0).max_axis()).fold(0.0, f64::max);
+    if size == 0.0 {
+        return 0.0;
+    }
+    let position = |t: f64| {
         let p = position(t);
-        let size = p.max_axis();
-        if size == 0.0 || (size > 1e-100 && size < 1e100) {
-            return p.length();
-        }
-        Vec3::new(p.x / size, p.y / size, p.z / size).length() * size
+        Vec3::new(p.x / size, p.y / size, p.z / size)
     };
+    let distance = |t: f64| position(t).length();
     let mut cuts: Vec<f64> = cuts.iter().copied().filter(|&t| t > 0.0 && t < span).collect();
     cuts.extend([0.0, span]);
     cuts.sort_by(f64::total_cmp);
     let mut sum = Sum::default();
     for smooth in cuts.windows(2) {
         let mut ends = Vec::from([smooth[0]]);
-        ends.extend(minima(&distance, smooth[0], smooth[1]));
+        ends.extend(minima(&position, smooth[0], smooth[1]));
         ends.push(smooth[1]);
         for between in ends.windows(2) {
             graded(&distance, between[0], between[1], &mut sum);
         }
     }
-    sum.0 + sum.1
+    (sum.0 + sum.1) * size
 }
 
 /// Every local minimum; where the first scan sees one, a second looks whether it is two.
-fn minima(distance: &impl Fn(f64) -> f64, from: f64, to: f64) -> Vec<f64> {
+fn minima(position: &impl Fn(f64) -> Vec3, from: f64, to: f64) -> Vec<f64> {
     let mut found = Vec::new();
-    for (low, high) in dips(distance, from, to) {
-        for (low, high) in dips(distance, low, high) {
-            found.push(golden_section(distance, low, high));
+    for (low, high) in dips(position, from, to) {
+        for (low, high) in dips(position, low, high) {
+            found.push(golden_section(&|t| position(t).length(), low, high));
         }
     }
     found.sort_by(f64::total_cmp);
     found
 }
 
-fn dips(distance: &impl Fn(f64) -> f64, from: f64, to: f64) -> Vec<(f64, f64)> {
+/// Where a scan sees the distance dip, or the position change sides.
+fn dips(position: &impl Fn(f64) -> Vec3, from: f64, to: f64) -> Vec<(f64, f64)> {
     const STEPS: usize = 100;
     let time = |i: usize| from + (to - from) * (i as f64 / STEPS as f64);
-    let scan: Vec<f64> = (0..=STEPS).map(|i| distance(time(i))).collect();
-    (0..=STEPS)
-        .filter(|&i| (i == 0 || scan[i] < scan[i - 1]) && (i == STEPS || scan[i] <= scan[i + 1]))
-        .map(|i| (time(i.saturating_sub(1)), time((i + 1).min(STEPS))))
-        .collect()
+    let scan: Vec<Vec3> = (0..=STEPS).map(|i| position(time(i))).collect();
+    let far: Vec<f64> = scan.iter().map(|p| p.length_squared()).collect();
+    let lowest = (0..=STEPS)
+        .filter(|&i| (i == 0 || far[i] < far[i - 1]) && (i == STEPS || far[i] <= far[i + 1]))
+        .map(|i| (time(i.saturating_sub(1)), time((i + 1).min(STEPS))));
+    let sides = (0..STEPS).filter(|&i| scan[i].dot(scan[i + 1]) < 0.0).map(|i| (time(i), time(i + 1)));
+    lowest.chain(sides).collect()
 }
 
 fn golden_section(distance: &impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
