@@ -91,44 +91,45 @@ fn straight_from(motion: &Motion, from: f64) -> Option<Vec3> {
 /// The integral of |p + v t| over t from 0 to `span`.
 pub(super) fn straight(p: Vec3, v: Vec3, span: f64) -> Integral {
     let d = v * span;
-    let size = p.max_axis().max(d.max_axis());
-    let mean = if size > 1e-60 && size < 1e60 {
-        mean_distance(p, d)
-    } else if size == 0.0 {
-        0.0
-    } else {
-        // Fourth powers are taken below: bring everything near one first.
-        let scaled = |v: Vec3| Vec3::new(v.x / size, v.y / size, v.z / size);
-        mean_distance(scaled(p), scaled(d)) * size
-    };
+    // Fourth powers are taken below. Squares tell cheaply whether they stay within range.
+    let size2 = p.length_squared() + d.length_squared();
+    let mean = if size2 > 1e-120 && size2 < 1e120 { mean_distance(p, d) } else { mean_out_of_range(p, d) };
     let value = mean * span;
     Integral { value, error_bound: value * (16.0 * f64::EPSILON) }
+}
+
+/// The mean of |p + d x| over x from 0 to 1, brought near one first.
+#[cold]
+fn mean_out_of_range(p: Vec3, d: Vec3) -> f64 {
+    let size = p.max_axis().max(d.max_axis());
+    if size == 0.0 {
+        return 0.0;
+    }
+    let scaled = |v: Vec3| Vec3::new(v.x / size, v.y / size, v.z / size);
+    mean_distance(scaled(p), scaled(d)) * size
 }
 
 /// The mean of |p + d x| over x from 0 to 1.
 fn mean_distance(p: Vec3, d: Vec3) -> f64 {
     let q = p + d;
-    let (d2, r0, r1) = (d.length_squared(), p.length(), q.length());
-    // Everything below in terms of the line that q - p runs along: s is the way on it, h the distance from it.
-    let (s0, s1) = (p.dot(d), q.dot(d));
-    let h2 = if d2 > 0.0 { p.cross(d).length_squared() / d2 } else { 0.0 };
-    let nearest2 = if s0 >= 0.0 {
-        r0 * r0
-    } else if s1 <= 0.0 {
-        r1 * r1
-    } else {
-        h2
-    };
-    if d2 < nearest2 {
-        return mean_of_smooth_distance(p, d, d2, nearest2);
+    let (d2, p2, q2) = (d.length_squared(), p.length_squared(), q.length_squared());
+    if d2 == 0.0 {
+        return libm::sqrt(p2);
+    }
+    // In terms of the line from p to q: s is the way along it times |d|, h the distance from it.
+    let (s0, s1, h2d2) = (p.dot(d), q.dot(d), p.cross(d).length_squared());
+    let nearest2_d2 = if s0 < 0.0 && s1 > 0.0 { h2d2 } else { p2.min(q2) * d2 };
+    if d2 * d2 <= nearest2_d2 {
+        return mean_of_smooth_distance(p, d, d2 * d2 / nearest2_d2);
     }
     // From here on d is no smaller than anything that is subtracted, so nothing cancels.
+    let (r0, r1) = (libm::sqrt(p2), libm::sqrt(q2));
     let straight_part = s1 * r1 - s0 * r0;
-    if h2 <= 1e-18 * d2 {
+    if h2d2 <= 1e-18 * (d2 * d2) {
         // What the logarithm would add is beyond double precision, and its argument may overflow.
         return straight_part / (2.0 * d2);
     }
-    let length = libm::sqrt(d2);
+    let (length, h2) = (libm::sqrt(d2), h2d2 / d2);
     let (s0, s1) = (s0 / length, s1 / length);
     // asinh(s1/h) - asinh(s0/h) as one logarithm, its argument without a difference.
     let (n0, n1) = (libm::fabs(s0) + r0, libm::fabs(s1) + r1);
@@ -157,16 +158,17 @@ const GAUSS_6: [(f64, f64); 3] = [
     (0.932469514203152, 0.17132449237917036),
 ];
 
-/// The mean of |p + d x| where d is shorter than the smallest distance: there the closed form would cancel, and a fixed
-/// rule is exact to the last digits.
-fn mean_of_smooth_distance(p: Vec3, d: Vec3, d2: f64, nearest2: f64) -> f64 {
+/// The mean of |p + d x| where d is shorter than the smallest distance, by `ratio2` when squared: there the closed form
+/// would cancel, and a fixed rule is exact to the last digits.
+fn mean_of_smooth_distance(p: Vec3, d: Vec3, ratio2: f64) -> f64 {
     let (middle, half) = (p + d * 0.5, d * 0.5);
-    let rule: &[(f64, f64)] = if d2 * 100.0 < nearest2 { &GAUSS_6 } else { &GAUSS_12 };
-    let mut sum = 0.0;
-    for &(x, weight) in rule {
-        sum += weight * ((middle + half * x).length() + (middle - half * x).length());
+    let pair = |x: f64| (middle + half * x).length() + (middle - half * x).length();
+    if ratio2 < 1e-4 {
+        // The rule with 3 points.
+        return (4.0 / 9.0) * middle.length() + (2.5 / 9.0) * pair(0.7745966692414834);
     }
-    0.5 * sum
+    let rule: &[(f64, f64)] = if ratio2 < 1e-2 { &GAUSS_6 } else { &GAUSS_12 };
+    0.5 * rule.iter().map(|&(x, weight)| weight * pair(x)).sum::<f64>()
 }
 
 #[cfg(test)]
