@@ -474,7 +474,7 @@ mod tests {
         // Frozen alike, they agree again; frozen before it starts, it never moves.
         assert_eq!(export_error(&placed, &placed, ms(0), ms(9_000)), SplitError::default());
         let never = [exported[0].frozen_from(ms(-1_000))];
-        assert_eq!(position_on(&never, ms(500)), Some(Vec3::new(-10.0, 0.0, 0.0)));
+        assert_eq!(position_on(never, ms(500)), Some(Vec3::new(-10.0, 0.0, 0.0)));
         assert!(libm::fabs(export_error(&exported, &never, ms(0), ms(1_000)).after - 15.0) < 1e-12);
     }
 
@@ -484,7 +484,7 @@ mod tests {
         let jumbled = [900, 100, 500, 100].map(|t| Piece::new(ms(t), ms(t), motion, t as u32));
         assert!(export_error(&jumbled, &jumbled[1..], ms(0), ms(2_000)).total().is_finite());
         assert!(
-            real_error([(ms(5), Vec3::ZERO), (ms(5), Vec3::ZERO), (ms(1), Vec3::ZERO)], &jumbled, ms(0), ms(9)) == 0.0
+            real_error([(ms(5), Vec3::ZERO), (ms(5), Vec3::ZERO), (ms(1), Vec3::ZERO)], jumbled, ms(0), ms(9)) == 0.0
         );
     }
 }

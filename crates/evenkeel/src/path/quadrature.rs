@@ -14,7 +14,7 @@ const MAX_PANELS: u32 = 600;
 /// How often a panel may be split again.
 const MAX_DEPTH: u32 = 40;
 /// The error, relative to the whole, with which a panel is good enough.
-const TOLERANCE: f64 = 2e-13;
+const TOLERANCE: f64 = 3e-13;
 
 /// The nodes of the Kronrod rule with 15 points, between both ends of the panel (where nothing is weighed, but where a
 /// kink may hide from the rule).
@@ -144,7 +144,7 @@ impl Samples {
         let error = if self.difference <= noise {
             self.difference
         } else if ratio < 1.0 {
-            (self.spread * ratio * libm::sqrt(ratio)).max(0.2 * self.difference)
+            (self.spread * ratio * libm::sqrt(ratio)).max(0.5 * self.difference)
         } else {
             self.spread.max(self.difference)
         };
@@ -486,7 +486,7 @@ mod tests {
             m.velocity_at(from).length() * span + m.position_at(from).length() + m.position_at(from + span).length()
         };
         let noise = 1e-15 * span * (way(&a, a_from) + way(&b, b_from));
-        if error > error_bound + noise + 1e-14 * expected {
+        if error > error_bound + noise + 1e-13 * expected {
             return 1.0 + error / expected;
         }
         (error - noise).max(0.0) / expected

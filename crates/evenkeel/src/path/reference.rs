@@ -49,14 +49,12 @@ pub fn integrate(position: impl Fn(f64) -> Vec3, span: f64, cuts: &[f64]) -> f64
     (sum.0 + sum.1) * size
 }
 
-/// Every local minimum; where the first scan sees one, a second looks whether it is two.
+/// Every local minimum; where a scan sees one, two finer scans look whether it is two.
 fn minima(position: &impl Fn(f64) -> Vec3, from: f64, to: f64) -> Vec<f64> {
-    let mut found = Vec::new();
-    for (low, high) in dips(position, from, to) {
-        for (low, high) in dips(position, low, high) {
-            found.push(golden_section(&|t| position(t).length(), low, high));
-        }
-    }
+    let finer = |brackets: Vec<(f64, f64)>| brackets.into_iter().flat_map(|(low, high)| dips(position, low, high));
+    let brackets = finer(finer(dips(position, from, to)).collect());
+    let mut found: Vec<f64> =
+        brackets.map(|(low, high)| golden_section(&|t| position(t).length(), low, high)).collect();
     found.sort_by(f64::total_cmp);
     found
 }
@@ -98,8 +96,8 @@ fn graded(distance: &impl Fn(f64) -> f64, from: f64, to: f64, sum: &mut Sum) {
     let mut outer = 1.0;
     for level in 0..12 {
         let inner = if level == 11 { 0.0 } else { outer * 0.2 };
-        // The widest panels may hold a good part of a turn: four for one.
-        let parts = if level == 0 { 4 } else { 1 };
+        // The widest panels may hold a good part of a turn, and another close pass.
+        let parts = if level == 0 { 6 } else { 2 };
         for part in 0..parts {
             let share = |i: i32| half * (inner + (outer - inner) * f64::from(i) / f64::from(parts));
             gauss(distance, from + share(part), from + share(part + 1), sum);
