@@ -8,6 +8,8 @@
 mod integral;
 mod owned;
 mod quadrature;
+#[cfg(test)]
+mod reference;
 
 pub use integral::{Integral, distance_integral};
 pub use owned::{OutOfOrder, Path};
@@ -80,10 +82,9 @@ impl Piece {
         t.since(self.epoch).as_secs_f64()
     }
 
-    /// The motion that holds from `t` on until it freezes, and the age at which it starts.
-    fn from(&self, t: GlobalTime) -> (Motion, f64) {
-        let age = self.age(self.thawed(t));
-        if self.is_frozen(t) { (self.motion.frozen(age), 0.0) } else { (self.motion, age) }
+    /// The motion that stands in for its own at `t`, if it has stopped by then.
+    fn held_at(&self, t: GlobalTime) -> Option<Motion> {
+        self.is_frozen(t).then(|| self.motion.frozen(self.age(self.thawed(t))))
     }
 
     /// When after `t` it freezes, if it does before `until`; else `until`.
@@ -93,7 +94,8 @@ impl Piece {
 
     /// Whether both are the same motion at the same age at `t`, as they are once a vector is received.
     fn coincides(&self, other: &Self, t: GlobalTime) -> bool {
-        self.epoch == other.epoch && self.thawed(t) == other.thawed(t) && self.motion == other.motion
+        let alike = self.is_frozen(t) == other.is_frozen(t) && self.thawed(t) == other.thawed(t);
+        alike && self.epoch == other.epoch && self.motion == other.motion
     }
 }
 
@@ -266,8 +268,10 @@ fn error_of_stretch(exported: &Piece, shown: &Piece, from: GlobalTime, to: Globa
     if exported.coincides(shown, from) {
         return 0.0;
     }
-    let ((a, a_from), (b, b_from)) = (exported.from(from), shown.from(from));
-    distance_integral(&a, a_from, &b, b_from, to.since(from).as_secs_f64()).value
+    // What has stopped is the same at every age.
+    let (a, b) = (exported.held_at(from), shown.held_at(from));
+    let (a, b) = (a.as_ref().unwrap_or(&exported.motion), b.as_ref().unwrap_or(&shown.motion));
+    distance_integral(a, exported.age(from), b, shown.age(from), to.since(from).as_secs_f64()).value
 }
 
 /// Walks a path forward with one piece of foresight.
@@ -297,5 +301,190 @@ impl<I: Iterator<Item: Borrow<Piece>>> Cursor<I> {
 
     fn holding(&self) -> Option<&Piece> {
         self.holding.as_ref().map(Borrow::borrow)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reference::{vector, worst};
+    use super::*;
+    use crate::time::Duration;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    fn ms(t: i64) -> GlobalTime {
+        GlobalTime::from_millis(t)
+    }
+
+    fn motion() -> impl Strategy<Value = Motion> {
+        prop_oneof![
+            vector(20.0).prop_map(Motion::stationary),
+            (vector(20.0), vector(20.0)).prop_map(|(p, v)| Motion::linear(p, v)),
+            (vector(20.0), -3.0..3.0f64, -25.0..25.0f64, -2.0..2.0f64)
+                .prop_map(|(p, h, s, w)| Motion::circular(p, h, s, w)),
+            (vector(20.0), vector(20.0), vector(9.0)).prop_map(|(p, v, a)| Motion::accelerated(p, v, a)),
+            (vector(20.0), vector(20.0), vector(20.0), vector(20.0), 0.1..2.0f64)
+                .prop_map(|(p, v, q, w, t)| Motion::spline(p, v, q, w, t)),
+        ]
+    }
+
+    /// Vectors as generated: numbered, each starting when it is generated, some frozen after a while.
+    fn exported() -> impl Strategy<Value = Vec<Piece>> {
+        let freeze = prop_oneof![Just(None), (50..900i64).prop_map(Some)];
+        prop::collection::vec((motion(), 0..600i64, freeze), 1..6).prop_map(|vectors| {
+            let mut now = ms(0);
+            let pieces = vectors.into_iter().zip(0..).map(|((motion, gap, freeze), number)| {
+                now += Duration::from_millis(gap);
+                let piece = Piece::new(now, now, motion, number);
+                freeze.map_or(piece, |age| piece.frozen_from(now + Duration::from_millis(age)))
+            });
+            pieces.collect()
+        })
+    }
+
+    /// The same vectors as received: some lost, each late, the clock off by a little if at all.
+    fn paths() -> impl Strategy<Value = (Vec<Piece>, Vec<Piece>)> {
+        let fate = (any::<bool>(), 1..400i64, prop_oneof![Just(0i64), -20..20i64]);
+        (exported(), prop::collection::vec(fate, 6)).prop_map(|(exported, fates)| {
+            let mut placed = Vec::new();
+            let mut newest = GlobalTime::MIN;
+            for (piece, (lost, delay, skew)) in exported.iter().zip(fates) {
+                let (start, epoch) =
+                    (piece.start + Duration::from_millis(delay), piece.epoch + Duration::from_millis(skew));
+                if !lost && start > newest {
+                    newest = start;
+                    placed.push(Piece { start, epoch, ..*piece });
+                }
+            }
+            (exported, placed)
+        })
+    }
+
+    fn piece_at(path: &[Piece], t: GlobalTime) -> Option<&Piece> {
+        path.iter().rev().find(|piece| piece.start <= t)
+    }
+
+    /// The reference: time cut wherever anything may change, and each stretch integrated the slow way.
+    fn slow_error(exported: &[Piece], placed: &[Piece], from: GlobalTime, to: GlobalTime) -> SplitError {
+        let events = exported.iter().chain(placed).flat_map(|piece| {
+            let Motion { course, .. } = piece.motion;
+            let bend = match course {
+                crate::Course::Spline { duration, .. } => Some(piece.epoch + Duration::from_secs_f64(duration)),
+                _ => None,
+            };
+            [Some(piece.start), piece.freeze, bend]
+        });
+        let mut cuts: Vec<GlobalTime> = events.flatten().filter(|&t| t > from && t < to).collect();
+        cuts.extend([from, to]);
+        cuts.sort();
+        let mut error = SplitError::default();
+        for stretch in cuts.windows(2) {
+            let (start, span) = (stretch[0], (stretch[1] - stretch[0]).as_secs_f64());
+            let (Some(a), Some(b)) = (piece_at(exported, start), piece_at(placed, start)) else { continue };
+            let place = |piece: &Piece, t: f64| {
+                let end = piece.freeze.map_or(f64::MAX, |freeze| (freeze - piece.epoch).as_secs_f64());
+                piece.motion.position_at(((start - piece.epoch).as_secs_f64() + t).min(end))
+            };
+            let part = reference::integrate(|t| place(a, t) - place(b, t), span, &[]);
+            let share = if a.vector == b.vector { &mut error.after } else { &mut error.before };
+            *share += part;
+        }
+        error
+    }
+
+    #[test]
+    fn export_error_is_the_sum_over_all_stretches() {
+        let cases = (paths(), 0..1_500i64, 1..3_000i64);
+        worst("export error of random paths", 600, 1e-12, cases, |((exported, placed), from, span)| {
+            let (from, to) = (ms(from), ms(from + span));
+            let error = export_error(&exported, &placed, from, to);
+            let slow = slow_error(&exported, &placed, from, to);
+            let off = libm::fabs(error.before - slow.before) + libm::fabs(error.after - slow.after);
+            // Splines end between two nanoseconds, and positions some 50 m from the origin round.
+            (off - 1e-13).max(0.0) / slow.total().max(1e-3)
+        });
+    }
+
+    #[test]
+    fn real_error_is_export_error_with_lines_between_samples() {
+        let samples = prop::collection::vec((1..300i64, vector(20.0)), 2..8);
+        worst("real error of random paths", 600, 1e-12, (paths(), samples, 0..500i64, 1..3_000i64), |case| {
+            let ((_, placed), samples, from, span) = case;
+            let mut now = ms(0);
+            let stamped = samples.into_iter().map(|(gap, p)| {
+                now += Duration::from_millis(gap);
+                (now, p)
+            });
+            let samples: Vec<_> = stamped.collect();
+            let lines: Vec<_> = samples
+                .windows(2)
+                .map(|pair| {
+                    let ((start, p), (end, q)) = (pair[0], pair[1]);
+                    Piece::new(start, start, Motion::linear(p, (q - p) * (1.0 / (end - start).as_secs_f64())), u32::MAX)
+                })
+                .collect();
+            let (from, to) = (ms(from), ms(from + span));
+            let slow = slow_error(&lines, &placed, from, to.min(samples[samples.len() - 1].0).max(from));
+            let error = real_error(samples, &placed, from, to);
+            (libm::fabs(error - slow.total()) - 1e-13).max(0.0) / slow.total().max(1e-3)
+        });
+    }
+
+    #[test]
+    fn cutting_time_changes_nothing() {
+        let cases = (paths(), 0..2_000i64, 0..2_000i64);
+        worst("error of two halves", 2_000, 1e-12, cases, |((exported, placed), one, other)| {
+            let (middle, end) = (ms(one), ms(one + other));
+            let whole = export_error(&exported, &placed, ms(0), end);
+            let halves =
+                export_error(&exported, &placed, ms(0), middle) + export_error(&exported, &placed, middle, end);
+            let off = whole - halves;
+            (libm::fabs(off.before) + libm::fabs(off.after)) / whole.total().max(1.0)
+        });
+    }
+
+    #[test]
+    fn a_vector_received_in_time_costs_nothing_more() {
+        let motion = Motion::circular(Vec3::ZERO, 0.3, 20.0, 0.7);
+        let exported = [Piece::new(ms(0), ms(0), motion, 1)];
+        let placed = [Piece::new(ms(300), ms(0), motion, 1)];
+        // Nothing shown counts nothing, and from then on both agree bit for bit.
+        assert_eq!(export_error(exported, placed, ms(0), ms(9_000)), SplitError::default());
+        // Without global time the receiver starts the motion when it gets it, and stays behind: the after error.
+        let late = [Piece { epoch: ms(300), ..placed[0] }];
+        let error = export_error(&exported, &late, ms(0), ms(1_300));
+        assert!(error.before == 0.0 && error.after > 5.0 && error.after < 6.0);
+        // Backwards, and nowhere.
+        assert_eq!(export_error(&exported, &late, ms(900), ms(100)), SplitError::default());
+        assert_eq!(export_error(&exported, &[], ms(0), ms(900)), SplitError::default());
+        assert_eq!(export_error(&[], &late, ms(0), ms(900)), SplitError::default());
+        assert_eq!(export_error(&exported, &late, GlobalTime::MIN, ms(200)), SplitError::default());
+    }
+
+    #[test]
+    fn a_frozen_piece_stays_and_counts_from_there() {
+        let driving = Motion::linear(Vec3::ZERO, Vec3::new(10.0, 0.0, 0.0)).facing(0.0, 1.0);
+        let exported = [Piece::new(ms(0), ms(0), driving, 1)];
+        let placed = [exported[0].frozen_from(ms(1_000))];
+        let error = export_error(&exported, &placed, ms(0), ms(2_000));
+        assert!(libm::fabs(error.after - 5.0) < 1e-12);
+        let state = placed[0].at(ms(5_000));
+        assert_eq!((state.position.x, state.velocity), (10.0, Vec3::ZERO));
+        assert_eq!(state.attitude.heading(), 1.0);
+        // Frozen alike, they agree again; frozen before it starts, it never moves.
+        assert_eq!(export_error(&placed, &placed, ms(0), ms(9_000)), SplitError::default());
+        let never = [exported[0].frozen_from(ms(-1_000))];
+        assert_eq!(position_on(never, ms(500)), Some(Vec3::new(-10.0, 0.0, 0.0)));
+        assert!(libm::fabs(export_error(&exported, &never, ms(0), ms(1_000)).after - 15.0) < 1e-12);
+    }
+
+    #[test]
+    fn pieces_out_of_order_neither_hang_nor_panic() {
+        let motion = Motion::linear(Vec3::ZERO, Vec3::new(10.0, 0.0, 0.0));
+        let jumbled = [900, 100, 500, 100].map(|t| Piece::new(ms(t), ms(t), motion, t as u32));
+        assert!(export_error(&jumbled, &jumbled[1..], ms(0), ms(2_000)).total().is_finite());
+        assert!(
+            real_error([(ms(5), Vec3::ZERO), (ms(5), Vec3::ZERO), (ms(1), Vec3::ZERO)], jumbled, ms(0), ms(9)) == 0.0
+        );
     }
 }
