@@ -448,7 +448,7 @@ mod tests {
     use crate::path::reference::{self, power, vector, worst};
     use proptest::prelude::*;
 
-    const CASES: u32 = 1_500;
+    const CASES: u32 = 1_000;
 
     /// The motion started at the origin: what is left when the offset is taken out.
     fn from_origin(motion: &Motion) -> Motion {

@@ -65,6 +65,11 @@ fn dips(position: &impl Fn(f64) -> Vec3, from: f64, to: f64) -> Vec<(f64, f64)> 
     let time = |i: usize| from + (to - from) * (i as f64 / STEPS as f64);
     let scan: Vec<Vec3> = (0..=STEPS).map(|i| position(time(i))).collect();
     let far: Vec<f64> = scan.iter().map(|p| p.length_squared()).collect();
+    let (least, most) = far.iter().fold((f64::MAX, 0.0f64), |(least, most), &d| (least.min(d), most.max(d)));
+    if most - least <= 1e-6 * most {
+        // Flat: what a scan would see there is noise.
+        return Vec::from([(from, to)]);
+    }
     let lowest = (0..=STEPS)
         .filter(|&i| (i == 0 || far[i] < far[i - 1]) && (i == STEPS || far[i] <= far[i + 1]))
         .map(|i| (time(i.saturating_sub(1)), time((i + 1).min(STEPS))));
