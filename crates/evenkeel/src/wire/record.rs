@@ -861,6 +861,40 @@ mod tests {
         emit_against(&f, &q, &q, &mut w).unwrap();
     }
 
+    /// The bits are a promise to every other build and machine. If this fails on purpose, the version of the datagram
+    /// must change.
+    #[test]
+    fn the_bits_are_pinned() {
+        let f = Format::bzflag();
+        let at = |m: &Motion, ms| f.quantise(m, GlobalTime::from_millis(ms)).unwrap();
+        let hex =
+            |body: Body| body.as_bytes().iter().map(|byte| std::format!("{byte:02x}")).collect::<std::string::String>();
+        let old = at(&Motion::circular(Vec3::new(10.0, -20.0, 0.0), 0.5, 25.0, 0.0), 1_000);
+        let arc = Motion::circular(Vec3::new(10.0, -20.0, 0.0), 0.5, 25.0, 0.0).advanced(0.3);
+        let arc = Motion { attitude: arc.facing(0.5, -0.7).attitude, ..arc }.advanced(0.06);
+        let jump = Motion::accelerated(arc.position, Vec3::new(20.0, 9.0, 18.5), f.gravity).facing(0.47, -0.7);
+        let tumbling = arc.oriented(Quat::from_rotation_vector(Vec3::new(0.3, -0.2, 0.9)), Vec3::new(0.1, 0.2, 3.0));
+        let bodies = [
+            Body::absolute(&f, &old),
+            Body::against(&f, &at(&arc, 1_360), &old),
+            Body::against(&f, &at(&jump, 1_400), &at(&arc, 1_360)),
+            Body::absolute(&f, &at(&tumbling, 1_360)),
+            Body::against(&f, &at(&tumbling.advanced(0.5), 1_860), &at(&tumbling, 1_360)),
+        ]
+        .map(hex);
+        assert_eq!(
+            bodies,
+            [
+                "ec8b42a180c2510200",
+                "3eefa80300",
+                "9707f487f087ce0d09bd37a906",
+                "1443f374939c0ff981fc43b8021ae5b0040000",
+                "008000",
+            ]
+        );
+        assert_eq!(f.fingerprint(), 1626403404);
+    }
+
     #[test]
     fn a_law_that_is_not_in_the_format_is_refused() {
         let f = samples::formats()[0];
