@@ -24,6 +24,7 @@
 
 mod bits;
 mod format;
+mod predict;
 mod quantised;
 mod record;
 #[cfg(test)]
