@@ -178,6 +178,7 @@ fn read_lives(trace: &Path) -> Result<Vec<Vec<Row>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use evenkeel::wire::{BitReader, BitWriter, emit_absolute, emit_against, parse_body};
     use std::path::PathBuf;
     use std::time::Instant;
 
@@ -192,6 +193,18 @@ mod tests {
             assert!(size.vectors > 5_000, "{name}: {size:?}");
             assert!(size.absolute_bytes <= 18.0, "{name}: {size:?}");
             assert!(size.against_bytes.iter().all(|(_, bytes)| *bytes <= 10.0), "{name}: {size:?}");
+        }
+    }
+
+    #[test]
+    fn every_vector_of_a_game_arrives_as_it_was_sent() {
+        let format = Format::bzflag();
+        let lives = vectors(&trace("bzflag-default-a.csv.gz"), &format).unwrap();
+        for (q, baseline) in lives.iter().flat_map(|life| baselines(&format, life, 200)) {
+            let body = Body::smallest(&format, q, baseline);
+            let used = baseline.filter(|_| body.against_baseline());
+            let parsed = parse_body(&format, &mut BitReader::new(body.as_bytes()), q.tick(), used);
+            assert_eq!(parsed, Ok(*q));
         }
     }
 
@@ -218,21 +231,17 @@ mod tests {
         let bodies: Vec<_> = pairs.iter().map(|(q, old)| Body::against(&format, q, old)).collect();
         let alone: Vec<_> = pairs.iter().map(|(q, _)| Body::absolute(&format, q)).collect();
         let mut buffer = vec![0; 1 << 20];
-        let mut with_writer = |emit: &dyn Fn(usize, &mut evenkeel::wire::BitWriter<'_>)| {
-            let mut w = evenkeel::wire::BitWriter::new(&mut buffer);
+        let mut with_writer = |emit: &dyn Fn(usize, &mut BitWriter<'_>)| {
+            let mut w = BitWriter::new(&mut buffer);
             (0..pairs.len()).for_each(|i| emit(i, &mut w));
             w.len_bits()
         };
         let parse = |body: &Body, q: &Quantised, old: Option<&Quantised>| {
-            let mut r = evenkeel::wire::BitReader::new(body.as_bytes());
-            evenkeel::wire::parse_body(&format, &mut r, q.tick(), old).unwrap().tick() as usize
+            let mut r = BitReader::new(body.as_bytes());
+            parse_body(&format, &mut r, q.tick(), old).unwrap().tick() as usize
         };
-        time("emit_absolute", &mut || {
-            with_writer(&|i, w| evenkeel::wire::emit_absolute(&format, &pairs[i].0, w).unwrap())
-        });
-        time("emit_against", &mut || {
-            with_writer(&|i, w| evenkeel::wire::emit_against(&format, &pairs[i].0, &pairs[i].1, w).unwrap())
-        });
+        time("emit_absolute", &mut || with_writer(&|i, w| emit_absolute(&format, &pairs[i].0, w).unwrap()));
+        time("emit_against", &mut || with_writer(&|i, w| emit_against(&format, &pairs[i].0, &pairs[i].1, w).unwrap()));
         time("parse absolute", &mut || pairs.iter().zip(&alone).map(|((q, _), body)| parse(body, q, None)).sum());
         time("parse against", &mut || pairs.iter().zip(&bodies).map(|((q, old), b)| parse(b, q, Some(old))).sum());
         time("Body::copy_to", &mut || with_writer(&|i, w| bodies[i].copy_to(w).unwrap()));

@@ -25,6 +25,7 @@
 mod bits;
 pub mod datagram;
 mod format;
+mod predict;
 mod quantised;
 mod record;
 #[cfg(test)]

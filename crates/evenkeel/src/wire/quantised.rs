@@ -182,6 +182,7 @@ impl Format {
         }
     }
 
+    #[inline]
     pub(crate) fn restore_course(&self, q: &Quantised) -> Course {
         let c = &q.course;
         let first = || self.vector([c[0], c[1], c[2]], self.velocity_step);
@@ -213,6 +214,7 @@ impl Format {
         }
     }
 
+    #[inline]
     pub(crate) fn restore_attitude(&self, q: &Quantised, turn: Turn) -> Attitude {
         let t = &q.turn;
         match q.form {

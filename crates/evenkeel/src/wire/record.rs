@@ -5,10 +5,11 @@
 
 use super::bits::{BitReader, BitWriter, Full, Gather, unzigzag, zigzag};
 use super::format::{Format, on_lattice};
+use super::predict::{Bridge, expected_course, expected_rates, likely_since, since_unit};
 use super::quantised::{COURSE, Form, Kind, Orientations, Quantised, Quantity, Turn};
 use super::{LIMIT, WireError};
-use crate::geometry::{Quat, Vec3, wrap_angle};
-use crate::motion::{Attitude, Course, LAW_PARAMETERS, Motion};
+use crate::geometry::Quat;
+use crate::motion::Motion;
 
 /// The most bytes a body takes.
 pub const BODY_BYTES: usize = 208;
@@ -379,6 +380,7 @@ impl<'f, P: Port> Walk<'f, P> {
     }
 
     /// How long ago, in seconds, the one change was that explains where `q` is; zero if there is none.
+    #[inline]
     fn since(&mut self, q: &Quantised, old: &Motion, dt: f64) -> Result<f64, WireError> {
         let unit = since_unit(self.f);
         let mut units =
@@ -477,6 +479,7 @@ impl<'f, P: Port> Walk<'f, P> {
         }
     }
 
+    #[inline]
     fn heading_off(&mut self, steps: &mut i64, expected: f64) -> Result<(), WireError> {
         let f = self.f;
         let turn = self.turn;
@@ -504,10 +507,10 @@ impl<'f, P: Port> Walk<'f, P> {
         Ok(())
     }
 
+    #[inline]
     fn position(&mut self, q: &mut Quantised, expected: [i64; 3]) -> Result<(), WireError> {
         let step = self.f.position_step;
-        let mut off = [0, 1, 2].map(|i| q.position[i].wrapping_sub(expected[i]));
-        let [x, y, mut z] = off;
+        let [x, y, mut z] = [0, 1, 2].map(|i| q.position[i].wrapping_sub(expected[i]));
         let mut level = [x, y];
         let k = self.residuals(&mut level, [order_for(0.02, step), order_for(0.64, step)])?;
         // Most things stay on the ground.
@@ -516,12 +519,13 @@ impl<'f, P: Port> Walk<'f, P> {
         } else {
             z = 0;
         }
-        off = [level[0], level[1], z];
-        (0..3).for_each(|i| q.position[i] = expected[i].wrapping_add(off[i]));
+        let off = [level[0], level[1], z];
+        q.position = [0, 1, 2].map(|i| expected[i].wrapping_add(off[i]));
         Ok(())
     }
 
     /// Differences that are all small or all large, after a bit that says which. Returns the order used.
+    #[inline]
     fn residuals<const N: usize>(&mut self, off: &mut [i64; N], orders: [u32; 2]) -> Result<u32, WireError> {
         let bits = |k| off.iter().map(|&o| golomb_bits(zigzag(o), k)).sum::<u32>();
         let large = !P::READS && bits(orders[1]) < bits(orders[0]);
@@ -537,153 +541,6 @@ const ESCAPE_ORDER: u32 = 16;
 /// How long an exponential Golomb code is.
 fn golomb_bits(value: u64, k: u32) -> u32 {
     2 * ((value >> k) + 1).ilog2() + 1 + k
-}
-
-/// The old path up to a moment, the new one from there: what a single change in between leads to.
-struct Bridge {
-    /// Where the old path ends.
-    from: Vec3,
-    /// The new attitude, as it follows from the old one.
-    attitude: Attitude,
-    since: f64,
-}
-
-impl Bridge {
-    fn new(f: &Format, q: &Quantised, old: &Motion, dt: f64, since: f64) -> Self {
-        let rate = |steps| f.number_of(steps, f.angular_velocity_step);
-        let attitude = match q.form {
-            Form::None => Attitude::None,
-            Form::Heading => {
-                let turn_rate = rate(q.turn[1]);
-                let heading = match old.attitude {
-                    // Not wrapped: it is about to be.
-                    Attitude::Heading { heading, turn_rate } => heading + turn_rate * (dt - since),
-                    other => other.at(dt - since).heading(),
-                };
-                Attitude::Heading { heading: heading + turn_rate * since, turn_rate }
-            }
-            Form::Full => {
-                let angular_velocity = Vec3::new(rate(q.turn[4]), rate(q.turn[5]), rate(q.turn[6]));
-                let before = old.attitude.at(dt - since).orientation();
-                let turned = before * Quat::from_rotation_vector(angular_velocity * since);
-                Attitude::Full { orientation: turned.normalized(), angular_velocity }
-            }
-        };
-        Self { from: old.position_at(dt - since), attitude, since }
-    }
-
-    /// Where it leads, once `q` has everything but its position.
-    fn position(&self, f: &Format, q: &Quantised, turn: Turn) -> [i64; 3] {
-        let mut place = self.from;
-        if self.since != 0.0 {
-            let (course, attitude) = (f.restore_course(q), f.restore_attitude(q, turn));
-            place -= Motion { position: Vec3::ZERO, course, attitude }.position_at(-self.since);
-        }
-        let step = f.position_step;
-        [on_lattice(place.x / step), on_lattice(place.y / step), on_lattice(place.z / step)]
-    }
-}
-
-/// How long ago, in seconds, the change from the old motion to `q` was if there was only one; zero if that cannot be.
-fn likely_since(f: &Format, q: &Quantised, turn: Turn, old: &Motion, dt: f64) -> f64 {
-    // Rounding may carry it a little beyond either end.
-    const SLACK: f64 = 0.01;
-    let rate = old.attitude.turn_rate();
-    let rate_change = f.number_of(q.turn[1], f.angular_velocity_step) - rate;
-    let since = if q.form == Form::Heading && rate_change != 0.0 {
-        wrap_angle(turn.angle(q.turn[0]) - old.attitude.heading() - rate * dt) / rate_change
-    } else {
-        since_by_place(&f.restore_with(q, turn), old, dt)
-    };
-    if since > -SLACK && since < dt + SLACK { libm::fmax(libm::fmin(since, dt), 0.0) } else { 0.0 }
-}
-
-/// The same from the place alone: how long the change of velocity takes to explain it.
-fn since_by_place(new: &Motion, old: &Motion, dt: f64) -> f64 {
-    let change = new.velocity_at(0.0) - old.velocity_at(dt);
-    let off = new.position - old.position_at(dt);
-    let square = change.length_squared();
-    if square > 0.0 { off.dot(change) / square } else { 0.0 }
-}
-
-/// The unit of the time since a change, in seconds: about 2 ms, in whole ticks.
-fn since_unit(f: &Format) -> f64 {
-    let ticks = (2_000_000 / f.tick_nanos()).max(1);
-    (ticks * f.tick_nanos()) as f64 * 1e-9
-}
-
-/// What the rates of `q` would be if the old motion went on.
-fn expected_rates(f: &Format, q: &Quantised, baseline: &Quantised, old: &Motion) -> [i64; 3] {
-    match (q.form, baseline.form) {
-        (Form::None, _) | (_, Form::None) => [0; 3],
-        (Form::Heading, Form::Heading) => [baseline.turn[1], 0, 0],
-        (Form::Full, Form::Full) => [baseline.turn[4], baseline.turn[5], baseline.turn[6]],
-        (Form::Heading, Form::Full) => [on_lattice(old.attitude.turn_rate() / f.angular_velocity_step), 0, 0],
-        (Form::Full, Form::Heading) => [0, 0, baseline.turn[1]],
-    }
-}
-
-/// What the numbers of `q`'s course would be, in steps, if the old motion went on.
-fn expected_course(f: &Format, q: &Quantised, baseline: &Quantised, old: &Motion, dt: f64) -> [i64; COURSE] {
-    match (q.kind, baseline.kind) {
-        (Kind::Stationary, _) => [0; COURSE],
-        // These do not change on their way.
-        (Kind::Linear, Kind::Linear) | (Kind::Circular, Kind::Circular) => baseline.course,
-        _ => {
-            let numbers = course_as(q, &old.advanced(dt));
-            let mut steps = [0; COURSE];
-            for ((steps, number), quantity) in steps.iter_mut().zip(numbers).zip(q.kind.layout()) {
-                *steps = on_lattice(number / f.step(*quantity));
-            }
-            steps
-        }
-    }
-}
-
-/// The numbers of a motion's course, put as those of `q`'s kind.
-fn course_as(q: &Quantised, expected: &Motion) -> [f64; COURSE] {
-    let mut n = [0.0; COURSE];
-    let velocity = expected.velocity_at(0.0);
-    let mut put = |at: usize, v: Vec3| n[at..at + 3].copy_from_slice(&<[f64; 3]>::from(v));
-    match q.kind {
-        Kind::Stationary => {}
-        Kind::Circular => {
-            let (speed, climb) = match expected.course {
-                Course::Circular { speed, climb } => (speed, climb),
-                _ => (velocity.dot(Vec3::from_heading(expected.attitude.heading())), velocity.z),
-            };
-            put(0, Vec3::new(speed, climb, 0.0));
-        }
-        Kind::Custom => {
-            if let Course::Custom { law, parameters } = expected.course
-                && law.0.id() == q.law
-            {
-                n[..LAW_PARAMETERS].copy_from_slice(&parameters);
-            }
-        }
-        Kind::Linear | Kind::Ballistic => put(0, velocity),
-        Kind::Accelerated | Kind::Turning => {
-            put(0, velocity);
-            if let Course::Accelerated { acceleration, .. } | Course::Turning { acceleration, .. } = expected.course {
-                put(3, acceleration);
-            }
-        }
-        Kind::Spline => {
-            put(0, velocity);
-            match expected.course {
-                Course::Spline { end, end_velocity, duration, .. } => {
-                    put(3, end_velocity);
-                    put(6, end);
-                    n[9] = duration;
-                }
-                _ => {
-                    put(3, velocity);
-                    put(6, expected.position);
-                }
-            }
-        }
-    }
-    n
 }
 
 /// What is usual for a quantity in a game, in its unit.
@@ -727,6 +584,7 @@ fn bounds(f: &Format, axis: usize) -> (i64, u64) {
 mod tests {
     use super::super::samples;
     use super::*;
+    use crate::geometry::Vec3;
     use crate::time::GlobalTime;
     use proptest::prelude::*;
     use std::vec::Vec;
@@ -859,6 +717,40 @@ mod tests {
         assert_eq!(emit_absolute(&f, &q, &mut w), Err(Full));
         assert_eq!(w.as_bytes(), [1]);
         emit_against(&f, &q, &q, &mut w).unwrap();
+    }
+
+    /// The bits are a promise to every other build and machine. If this fails on purpose, the version of the datagram
+    /// must change.
+    #[test]
+    fn the_bits_are_pinned() {
+        let f = Format::bzflag();
+        let at = |m: &Motion, ms| f.quantise(m, GlobalTime::from_millis(ms)).unwrap();
+        let hex =
+            |body: Body| body.as_bytes().iter().map(|byte| std::format!("{byte:02x}")).collect::<std::string::String>();
+        let old = at(&Motion::circular(Vec3::new(10.0, -20.0, 0.0), 0.5, 25.0, 0.0), 1_000);
+        let arc = Motion::circular(Vec3::new(10.0, -20.0, 0.0), 0.5, 25.0, 0.0).advanced(0.3);
+        let arc = Motion { attitude: arc.facing(0.5, -0.7).attitude, ..arc }.advanced(0.06);
+        let jump = Motion::accelerated(arc.position, Vec3::new(20.0, 9.0, 18.5), f.gravity).facing(0.47, -0.7);
+        let tumbling = arc.oriented(Quat::from_rotation_vector(Vec3::new(0.3, -0.2, 0.9)), Vec3::new(0.1, 0.2, 3.0));
+        let bodies = [
+            Body::absolute(&f, &old),
+            Body::against(&f, &at(&arc, 1_360), &old),
+            Body::against(&f, &at(&jump, 1_400), &at(&arc, 1_360)),
+            Body::absolute(&f, &at(&tumbling, 1_360)),
+            Body::against(&f, &at(&tumbling.advanced(0.5), 1_860), &at(&tumbling, 1_360)),
+        ]
+        .map(hex);
+        assert_eq!(
+            bodies,
+            [
+                "ec8b42a180c2510200",
+                "3eefa80300",
+                "9707f487f087ce0d09bd37a906",
+                "1443f374939c0ff981fc43b8021ae5b0040000",
+                "008000",
+            ]
+        );
+        assert_eq!(f.fingerprint(), 1626403404);
     }
 
     #[test]
