@@ -1,8 +1,67 @@
-//! Evenkeel
+//! Accurate and fair multiplayer movement.
+//!
+//! A game tells a [`Sender`] where its entities really are. The sender decides *what* to tell *which* receiver *when*, and
+//! keeps books on what each receiver is therefore showing and how wrong that is. A [`Receiver`] turns what it is told into
+//! places, at any frame rate. Both are pure state machines: no clock, no socket, no thread; time is an argument and
+//! datagrams are bytes. The same code runs in a test, in a simulation, over any network and in a browser, and equal inputs
+//! give equal bytes everywhere.
+//!
+//! ```
+//! use evenkeel::wire::Format;
+//! use evenkeel::{EntityId, GlobalTime, HostId, Pose, Receiver, ReceiverConfig, Sender, SenderConfig, Threshold, Vec3};
+//!
+//! const OWNER: HostId = HostId(0);
+//! const PLAYER: HostId = HostId(1);
+//! const TANK: EntityId = EntityId(7);
+//! let mut now = GlobalTime::ZERO;
+//!
+//! let mut sender = Sender::new(SenderConfig::default())?; // at the tank's owner
+//! sender.add_receiver(PLAYER, now)?;
+//! sender.add_entity(TANK, Threshold::within(0.1).turning(0.05), now)?;
+//! let mut receiver = Receiver::new(ReceiverConfig::default()); // at everybody else
+//! receiver.add_sender(OWNER, *sender.format(), now)?;
+//!
+//! for tick in 0..60 {
+//!     now = GlobalTime::from_millis(tick * 16);
+//!     let (position, velocity) = (Vec3::new(3.0 * now.as_secs_f64(), 0.0, 0.0), Vec3::new(3.0, 0.0, 0.0));
+//!     sender.observe(TANK, Pose::at(position).moving(velocity).facing(0.0), now)?;
+//!     while let Some(datagram) = sender.poll_transmit(now) {
+//!         receiver.handle_datagram(OWNER, datagram.bytes, now)?; // by way of a network
+//!     }
+//!     while let Some(receipt) = receiver.poll_transmit(now) {
+//!         sender.handle_datagram(PLAYER, receipt.bytes, now)?; // and back
+//!     }
+//!     let seen = receiver.place(TANK, now)?;
+//!     assert!(seen.position.distance(position) < 0.1);
+//! }
+//! assert_eq!(sender.ledger().spent().vectors, 1); // one vector said it all
+//! println!("{:?}", sender.fairness(now).mean);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where things are
+//!
+//! - [`motion`], [`trigger`]: what a DR vector says, and when a new one is due;
+//! - [`policy`], [`ledger`], [`delay`]: who gets it, on the strength of which books;
+//! - [`sender`], [`receiver`]: the two halves of the state machine;
+//! - [`path`]: the export error, integrated;
+//! - [`clock`]: the session's clock, disciplined within the connection;
+//! - [`wire`]: every bit that travels;
+//! - [`determinism`]: a checker for games that rely on equal inputs giving equal results.
+//!
+//! # Features
+//!
+//! `glam`, `mint`: conversions of vectors and quaternions. `serde`: for times, geometry and motions. None changes
+//! behaviour.
+
 #![no_std]
+#![forbid(unsafe_code)]
+
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
+
+pub mod clock;
 mod constraint;
 mod convert;
 pub mod delay;
@@ -19,13 +78,24 @@ pub mod sender;
 pub mod time;
 pub mod trigger;
 pub mod wire;
+
+pub use clock::Clock;
 pub use constraint::Constraint;
 pub use geometry::{Quat, Vec3, wrap_angle};
 pub use ids::{EntityId, HostId};
 pub use ledger::{ClockRule, Fairness, Ledger, Placing, Relevance};
 pub use motion::{Attitude, Course, Law, Motion, MotionKind, Pose, State};
 pub use policy::{Budget, Policy};
-pub use receiver::{Beyond, PlaceError, Placement, Receiver, ReceiverConfig, ReceiverError, ReceiverEvent, Smoothing};
-pub use sender::{EntityConfig, HandleError, Sender, SenderConfig, SenderError, SenderEvent, Transmit};
+pub use receiver::{
+    Beyond, Handled, PlaceError, Placement, Receiver, ReceiverConfig, ReceiverError, ReceiverEvent, Smoothing,
+};
+pub use sender::{
+    ConfigError, EntityConfig, HandleError, Handover, Sender, SenderConfig, SenderError, SenderEvent, Transmit,
+};
 pub use time::{Duration, GlobalTime, Instant};
 pub use trigger::{Cause, Threshold, Tolerance};
+
+/// The examples in the README are tests too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -47,8 +47,9 @@ pub enum MotionKind {
     Turning,
 }
 
-/// How far off its heading an entity may move, as a fraction of its speed, and still count as driven along it.
-const ALONG_HEADING: f64 = 1e-3;
+/// How far off its heading an entity may move, in radians, and still count as driven along it. Games that turn first and
+/// move then report a velocity that lags the heading by up to a frame's turn.
+const ALONG_HEADING: f64 = 0.03;
 
 impl Pose {
     /// An entity at a place. Add to it what the game knows.
@@ -164,7 +165,7 @@ impl Pose {
             MotionKind::Auto if acceleration != Vec3::ZERO => Course::Accelerated { velocity, acceleration },
             MotionKind::Auto if velocity == Vec3::ZERO => Course::Stationary,
             MotionKind::Auto if across <= ALONG_HEADING * libm::fabs(along) => {
-                Course::Circular { speed: along, climb: velocity.z }
+                Course::Circular { speed: libm::copysign(libm::hypot(along, across), along), climb: velocity.z }
             }
             MotionKind::Auto | MotionKind::Linear => Course::Linear { velocity },
             MotionKind::Stationary => Course::Stationary,
