@@ -1,0 +1,265 @@
+//! The directional hull: offset and skew from the fastest packets of each direction.
+//!
+//! What a packet tells about the offset (session time minus host time) is one-sided: a packet up to the reference says
+//! "at most this", by its delay; a packet down says "at least this". Delays have a floor, so the tightest packets of
+//! each direction lie along two parallel lines, one floor above and one floor below the truth. Their slope is the
+//! skew, the middle between them the offset, their distance (the *margin*) the sum of the two floors. Averages would
+//! take in the jitter; the hull leaves it outside.
+//!
+//! All numbers here are `f64` nanoseconds counted from an origin near by, which the caller keeps.
+
+use alloc::collections::VecDeque;
+
+/// Packets older than this are forgotten.
+const WINDOW: f64 = 120e9;
+/// The window is cut in so many buckets for each direction; each keeps its tightest packet.
+const BUCKETS: usize = 128;
+const BUCKET: f64 = WINDOW / BUCKETS as f64;
+/// Largest skew that is believed.
+const SKEW_MAX: f64 = 150e-6;
+/// Halvings of the skew interval: down to 0.005 ppm.
+const SKEW_STEPS: u32 = 16;
+/// How much an old packet's word is loosened for each nanosecond of age, because skews wander.
+const WANDER: f64 = 0.15e-6;
+/// The floor of the margin is remembered in so many slots of [`FLOOR_SLOT`] each: 15 minutes.
+const FLOOR_SLOTS: usize = 15;
+const FLOOR_SLOT: f64 = 60e9;
+
+/// The tightest packet of one bucket.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    at: f64,
+    value: f64,
+}
+
+/// One direction's packets, turned such that the tight ones are the low ones.
+#[derive(Clone, Debug)]
+struct Side {
+    points: VecDeque<Point>,
+    /// Packets in the window, old ones fading out.
+    count: f64,
+    /// Mean height above the hull.
+    excess: f64,
+    newest: f64,
+}
+
+impl Side {
+    fn new() -> Self {
+        Self { points: VecDeque::with_capacity(BUCKETS), count: 0.0, excess: 0.0, newest: f64::NEG_INFINITY }
+    }
+
+    fn add(&mut self, at: f64, value: f64, slope: f64) {
+        let bucket = libm::floor(at / BUCKET);
+        let mut index = self.points.len();
+        while index > 0 {
+            let other = &mut self.points[index - 1];
+            let other_bucket = libm::floor(other.at / BUCKET);
+            if other_bucket == bucket {
+                if value - slope * at < other.value - slope * other.at {
+                    *other = Point { at, value };
+                }
+                return;
+            }
+            if other_bucket < bucket {
+                break;
+            }
+            index -= 1;
+        }
+        if self.points.len() == BUCKETS {
+            if index == 0 {
+                return;
+            }
+            self.points.pop_front();
+            index -= 1;
+        }
+        self.points.insert(index, Point { at, value });
+    }
+
+    /// Keeps the books about how many packets there are and how far they scatter above `floor`.
+    fn count(&mut self, at: f64, height: f64) {
+        let passed = (at - self.newest).clamp(0.0, WINDOW);
+        self.newest = self.newest.max(at);
+        self.count = self.count * (1.0 - passed / WINDOW) + 1.0;
+        self.excess += (height.max(0.0) - self.excess) / self.count.min(100.0);
+    }
+
+    /// Where the line of this slope that touches the hull from below passes `now`, and the age of the point it touches.
+    fn touch(&self, slope: f64, now: f64) -> (f64, f64) {
+        let mut lowest = (f64::INFINITY, 0.0);
+        for point in &self.points {
+            let age = now - point.at;
+            let value = point.value + slope * age + WANDER * age.max(0.0);
+            if value < lowest.0 {
+                lowest = (value, age);
+            }
+        }
+        lowest
+    }
+
+    /// How far above its floor the tightest of this many packets is to be expected.
+    fn resolution(&self) -> f64 {
+        self.excess / self.count.max(1.0)
+    }
+
+    fn forget_before(&mut self, oldest: f64) {
+        while self.points.len() > 1 && self.points.front().is_some_and(|point| point.at < oldest) {
+            self.points.pop_front();
+        }
+    }
+}
+
+/// The smallest margin of the last 15 minutes.
+#[derive(Clone, Debug)]
+struct Floors {
+    slots: VecDeque<Point>,
+}
+
+impl Floors {
+    fn add(&mut self, at: f64, margin: f64) -> f64 {
+        match self.slots.back_mut() {
+            Some(slot) if at - slot.at < FLOOR_SLOT => slot.value = slot.value.min(margin),
+            _ => {
+                if self.slots.len() == FLOOR_SLOTS {
+                    self.slots.pop_front();
+                }
+                self.slots.push_back(Point { at, value: margin });
+            }
+        }
+        self.lowest().unwrap_or(margin)
+    }
+
+    fn lowest(&self) -> Option<f64> {
+        self.slots.iter().map(|slot| slot.value).reduce(f64::min)
+    }
+}
+
+/// What the hull says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Estimate {
+    /// When it was made.
+    pub(super) at: f64,
+    /// Offset at that moment.
+    pub(super) offset: f64,
+    /// Growth of the offset for each nanosecond.
+    pub(super) skew: f64,
+    /// Largest error to be expected on a path whose two floors are equal.
+    pub(super) uncertainty: f64,
+    /// Largest error on any path.
+    pub(super) bound: f64,
+    /// The smallest round trip the two hulls leave room for.
+    pub(super) floor: f64,
+}
+
+impl Estimate {
+    /// The offset at another moment.
+    pub(super) fn offset_at(&self, at: f64) -> f64 {
+        self.offset + self.skew * (at - self.at)
+    }
+}
+
+/// Both directions' packets and the line between them.
+#[derive(Clone, Debug)]
+pub(super) struct Hull {
+    up: Side,
+    down: Side,
+    floors: Floors,
+    estimate: Option<Estimate>,
+    /// The skew of the long run, which new fits leave only for a reason, and for how long it has been watched.
+    skew_home: f64,
+    skew_watched: f64,
+}
+
+impl Hull {
+    pub(super) fn new() -> Self {
+        Self {
+            up: Side::new(),
+            down: Side::new(),
+            floors: Floors { slots: VecDeque::with_capacity(FLOOR_SLOTS) },
+            estimate: None,
+            skew_home: 0.0,
+            skew_watched: 0.0,
+        }
+    }
+
+    pub(super) fn estimate(&self) -> Option<&Estimate> {
+        self.estimate.as_ref()
+    }
+
+    /// A packet to the reference: sent at `at`, it saw an offset of `seen`, which is too high by its delay.
+    pub(super) fn add_up(&mut self, at: f64, seen: f64) {
+        let skew = self.skew();
+        self.up.add(at, seen, skew);
+        let line = self.estimate.map(|estimate| estimate.offset_at(at) + estimate.floor / 2.0);
+        self.up.count(at, line.map_or(0.0, |line| seen - line));
+    }
+
+    /// A packet from the reference: received at `at`, it saw an offset of `seen`, which is too low by its delay.
+    pub(super) fn add_down(&mut self, at: f64, seen: f64) {
+        let skew = self.skew();
+        self.down.add(at, -seen, -skew);
+        let line = self.estimate.map(|estimate| estimate.offset_at(at) - estimate.floor / 2.0);
+        self.down.count(at, line.map_or(0.0, |line| line - seen));
+    }
+
+    /// Fits the two lines anew.
+    pub(super) fn fit(&mut self, now: f64) {
+        self.up.forget_before(now - WINDOW);
+        self.down.forget_before(now - WINDOW);
+        if self.up.points.is_empty() || self.down.points.is_empty() {
+            return;
+        }
+        let skew = self.fit_skew(now);
+        let (high, _) = self.up.touch(skew, now);
+        let (low, _) = self.down.touch(-skew, now);
+        let low = -low;
+        let (margin, middle) = (high - low, (high + low) / 2.0);
+        let floor = self.floors.add(now, margin);
+        let slack = (margin - floor) / 2.0;
+        let offset = match &self.estimate {
+            Some(before) => before.offset_at(now).min(middle + slack).max(middle - slack),
+            None => middle,
+        };
+        let resolution = self.up.resolution() + self.down.resolution();
+        let bound = (high - offset).max(offset - low).max(0.0);
+        let uncertainty = slack + resolution;
+        self.estimate = Some(Estimate { at: now, offset, skew, uncertainty, bound, floor });
+    }
+
+    /// Forgets all packets, because one of the clocks was set; skew and floor stay true.
+    pub(super) fn restart(&mut self) {
+        self.up = Side::new();
+        self.down = Side::new();
+        self.estimate = None;
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        (self.up.points.capacity() + self.down.points.capacity() + self.floors.slots.capacity()) * size_of::<Point>()
+    }
+
+    fn skew(&self) -> f64 {
+        self.estimate.as_ref().map_or(self.skew_home, |estimate| estimate.skew)
+    }
+
+    /// The skew with the largest margin between the lines, less a penalty for leaving `skew_home`. The margin is a
+    /// concave function of the skew whose derivative is the difference of the ages of the two touched points.
+    fn fit_skew(&mut self, now: f64) -> f64 {
+        let resolution = (self.up.resolution() + self.down.resolution()).max(1e3);
+        let spread = 2e-6 + 60e-6 * libm::exp(-self.skew_watched / 20e9);
+        let stiffness = resolution / (spread * spread);
+        let (mut low, mut high) = (-SKEW_MAX, SKEW_MAX);
+        for _ in 0..SKEW_STEPS {
+            let skew = (low + high) / 2.0;
+            let rise = self.up.touch(skew, now).1 - self.down.touch(-skew, now).1;
+            if rise > stiffness * (skew - self.skew_home) {
+                low = skew;
+            } else {
+                high = skew;
+            }
+        }
+        let skew = (low + high) / 2.0;
+        let passed = self.estimate.map_or(0.0, |before| (now - before.at).clamp(0.0, 5e9));
+        self.skew_watched += passed;
+        self.skew_home += (skew - self.skew_home) * (passed / self.skew_watched.clamp(20e9, 120e9));
+        skew
+    }
+}
