@@ -1,1 +1,2 @@
-//! Placeholder
+//! Evenkeel's testbed: measurements from ground truth.
+pub mod clock;
