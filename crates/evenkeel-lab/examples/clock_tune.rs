@@ -5,7 +5,13 @@ fn main() {
     for echoes in [false, true] {
         println!("echoes {echoes}");
         for path in &PATHS {
-            let r = measure_path(path, &Profile { echoes, ..REFERENCE }, runs, seed);
+            let r = measure_path(
+                path,
+                &evenkeel_link::Conditions::named(path).unwrap(),
+                &Profile { echoes, ..REFERENCE },
+                runs,
+                seed,
+            );
             println!(
                 "{:8} ours {:.3} {:.3} {:.3} | ewma {:.1} {:.1} | ntp {:.1} {:.1} | ly {:.1} {:.1} | <5 {:.2} <1 {:.2} | unc {:.3} bound {:.4} back {} mem {}",
                 r.path,

@@ -2,41 +2,13 @@
 //! packets.
 
 mod rivals;
-mod sampler;
 mod world;
 
+use evenkeel_link::Conditions;
 pub use rivals::{Ewma, Exchange, Lightyear, MinOfEight, Rival};
-pub use sampler::Jitter;
 
-/// A path between a follower and the reference, the same both ways.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NamedPath {
-    /// What it is called in tables.
-    pub name: &'static str,
-    /// Smallest one-way delay.
-    pub floor_ms: f64,
-    /// What comes on top.
-    pub jitter: Jitter,
-    /// Share of packets that wait `burst_ms` besides.
-    pub burst_share: f64,
-    /// See `burst_share`.
-    pub burst_ms: f64,
-}
-
-const fn path(name: &'static str, floor_ms: f64, jitter: Jitter) -> NamedPath {
-    NamedPath { name, floor_ms, jitter, burst_share: 0.0, burst_ms: 0.0 }
-}
-
-/// The named paths.
-pub const PATHS: [NamedPath; 7] = [
-    path("lan", 5.0, Jitter::Exponential(0.5)),
-    path("near", 20.0, Jitter::Exponential(2.0)),
-    path("mid", 50.0, Jitter::Exponential(5.0)),
-    path("far", 100.0, Jitter::Exponential(20.0)),
-    path("sat", 400.0, Jitter::Exponential(10.0)),
-    path("uniform", 100.0, Jitter::Uniform(40.0)),
-    NamedPath { burst_share: 0.01, burst_ms: 50.0, ..path("wifi", 20.0, Jitter::Exponential(3.0)) },
-];
+/// The paths of the table, by their names in [`Conditions::named`].
+pub const PATHS: [&str; 7] = ["lan", "near", "mid", "far", "sat", "uniform", "wifi"];
 
 /// What happens on a path besides its delays.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +21,7 @@ pub struct Profile {
     pub loss: f64,
     /// Skew of the host's clock, to either side.
     pub drift_ppm: f64,
-    /// How far the skew wanders from that.
+    /// How far the skew wanders from that in five minutes, as a standard deviation.
     pub wander_ppm: f64,
     /// Stamped datagrams a second.
     pub stamps_hz: f64,
@@ -83,10 +55,10 @@ pub struct Errors {
 }
 
 /// One row of the table.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PathReport {
     /// The path's name.
-    pub path: &'static str,
+    pub path: String,
     /// Our clock, as the game sees it.
     pub ours: Errors,
     /// EWMA of half the round trip.
@@ -110,7 +82,7 @@ pub struct PathReport {
 }
 
 /// Runs `profile` on `path`, `runs` times.
-pub fn measure_path(path: &NamedPath, profile: &Profile, runs: u64, seed: u64) -> PathReport {
+pub fn measure_path(name: &str, path: &Conditions, profile: &Profile, runs: u64, seed: u64) -> PathReport {
     let all: Vec<world::Run> = (0..runs).map(|run| world::run(path, profile, seed_of(seed, run))).collect();
     let errors = |rule: usize| {
         let runs = all.iter().flat_map(|run| &run.errors_ms[rule]);
@@ -121,7 +93,7 @@ pub fn measure_path(path: &NamedPath, profile: &Profile, runs: u64, seed: u64) -
     let frames = all.iter().flat_map(|run| &run.errors_ms[0]).filter(|(secs, _)| *secs >= profile.score_after).count();
     let share = |beyond: usize| 1.0 - beyond as f64 / frames.max(1) as f64;
     PathReport {
-        path: path.name,
+        path: name.to_owned(),
         ours: errors(0),
         ewma: errors(1),
         min_of_eight: errors(2),

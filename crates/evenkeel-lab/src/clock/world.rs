@@ -5,13 +5,15 @@ use std::collections::BinaryHeap;
 
 use evenkeel::clock::{Clock, ClockConfig, Ping, Pong};
 use evenkeel::{Duration, GlobalTime, Instant};
+use evenkeel_link::{Conditions, Fate, HostClock, Loss, Noise, Path};
 
+use super::Profile;
 use super::rivals::{Ewma, Exchange, Lightyear, MinOfEight, Rival};
-use super::sampler::{self, HostClock, Random};
-use super::{NamedPath, Profile};
 
 /// The host looks at its clock and its socket so often; every fourth look is a frame.
 const LOOK_HZ: f64 = 240.0;
+/// Not at the same moment as a ping, which would share its fate.
+const FIRST_STAMP: i64 = 13_000_000;
 
 /// What happens, in the order of true time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,9 +22,8 @@ enum Happening {
     PingArrives { sequence: u32, nonce: u32, sent: Instant },
     PongArrives { sequence: u32, nonce: u32, at_reference: GlobalTime, sent: Instant },
     StampLeaves(u32),
-    StampArrives { sent: GlobalTime },
-    EchoedArrives { sent: Instant },
-    EchoArrives { sent: Instant, received: GlobalTime },
+    StampArrives { sent: GlobalTime, echo: Option<(Instant, GlobalTime)> },
+    OwnStampArrives { sent: Instant },
 }
 
 /// Errors in ms, one for each frame, in the order ours, EWMA, min of eight, lightyear.
@@ -36,35 +37,52 @@ pub(super) struct Run {
 }
 
 struct World<'a> {
-    path: &'a NamedPath,
     profile: &'a Profile,
-    random: Random,
+    up: Path,
+    down: Path,
     host: HostClock,
     reference: Clock,
     follower: Clock,
     rivals: [Box<dyn Rival>; 3],
     queue: BinaryHeap<Reverse<(i64, u64, Happening)>>,
     scheduled: u64,
-    pending_echo: Option<(Instant, GlobalTime)>,
+    /// The follower's newest datagram at the reference: when it left and when it arrived.
+    echo: Option<(Instant, GlobalTime)>,
     shown: Option<GlobalTime>,
     run: Run,
 }
 
-pub(super) fn run(path: &NamedPath, profile: &Profile, seed: u64) -> Run {
-    let mut random = Random::new(seed);
-    let drift = if random.unit() < 0.5 { -profile.drift_ppm } else { profile.drift_ppm };
-    let host = HostClock::new(profile.seconds, drift, profile.wander_ppm, profile.step, seed ^ 0xC10C);
+/// The follower's clock: off by up to hours, skewed to either side, wandering, set once if the profile says so.
+fn host_clock(profile: &Profile, seed: u64) -> HostClock {
+    let noise = Noise::new(seed, 2);
+    let offset = Duration::from_secs_f64(1e4 * (noise.uniform(0, 0) - 0.5));
+    let drift = if noise.chance(0, 1, 0.5) { -profile.drift_ppm } else { profile.drift_ppm };
+    let wander_over = Duration::from_secs(300);
+    let clock =
+        HostClock::new(offset, drift).and_then(|clock| clock.wandering(profile.wander_ppm, wander_over, seed, 3));
+    let clock = clock.expect("drift and wander are within reason");
+    match profile.step {
+        None => clock,
+        Some((at, by)) => clock.with_step(GlobalTime::from_secs_f64(at), Duration::from_secs_f64(by)),
+    }
+}
+
+pub(super) fn run(conditions: &Conditions, profile: &Profile, seed: u64) -> Run {
+    let path = |id| {
+        let conditions = conditions.clone().with_loss(Loss::Independent(profile.loss));
+        Path::new(conditions, seed, id).expect("the conditions make sense")
+    };
     let mut world = World {
-        path,
         profile,
-        random,
-        host,
+        up: path(0),
+        down: path(1),
+        host: host_clock(profile, seed),
         reference: Clock::reference(Duration::ZERO),
         follower: Clock::follower(ClockConfig { seed, ..ClockConfig::default() }),
         rivals: [Box::<Ewma>::default(), Box::<MinOfEight>::default(), Box::<Lightyear>::default()],
         queue: BinaryHeap::new(),
         scheduled: 0,
-        pending_echo: None,
+        echo: None,
         shown: None,
         run: Run {
             errors_ms: Default::default(),
@@ -75,7 +93,7 @@ pub(super) fn run(path: &NamedPath, profile: &Profile, seed: u64) -> Run {
         },
     };
     world.schedule(0, Happening::Look(0));
-    world.schedule(13_000_000, Happening::StampLeaves(0));
+    world.schedule(FIRST_STAMP, Happening::StampLeaves(0));
     while let Some(Reverse((at, _, happening))) = world.queue.pop() {
         world.happen(at, happening);
     }
@@ -91,21 +109,25 @@ impl World<'_> {
         }
     }
 
-    /// Sends a packet: `happening` is its arrival.
-    fn send(&mut self, now: i64, happening: Happening) {
-        if let Some(delay_ms) = sampler::delay(self.path, self.profile.loss, &mut self.random) {
-            self.schedule(now + (delay_ms * 1e6) as i64, happening);
+    /// A packet's fate: `arrival` happens, once or twice, or never.
+    fn travel(&mut self, fate: Fate, arrival: Happening) {
+        if let Fate::Arrives { at, again } = fate {
+            self.schedule(at.as_nanos(), arrival);
+            if let Some(again) = again {
+                self.schedule(again.as_nanos(), arrival);
+            }
         }
     }
 
     fn happen(&mut self, now: i64, happening: Happening) {
-        let host = self.host.read(now as f64 / 1e9);
         let truth = GlobalTime::from_nanos(now);
+        let host = self.host.read(truth);
         match happening {
             Happening::Look(count) => self.look(now, host, count),
             Happening::PingArrives { sequence, nonce, sent } => {
                 if let Ok(pong) = self.reference.handle_ping(Ping { sequence, nonce }, Instant::from_nanos(now)) {
-                    self.send(now, Happening::PongArrives { sequence, nonce, at_reference: pong.received, sent });
+                    let arrival = Happening::PongArrives { sequence, nonce, at_reference: pong.received, sent };
+                    self.travel(self.down.fate(truth), arrival);
                 }
             }
             Happening::PongArrives { sequence, nonce, at_reference, sent } => {
@@ -117,32 +139,32 @@ impl World<'_> {
                 self.rivals.iter_mut().for_each(|rival| rival.exchange(&exchange));
             }
             Happening::StampLeaves(count) => self.stamps_leave(now, host, count),
-            Happening::StampArrives { sent } => {
+            Happening::StampArrives { sent, echo } => {
                 let _ = self.follower.handle_stamp(sent, host);
+                if let Some((sent, received)) = echo {
+                    let _ = self.follower.handle_echo(sent, received, host);
+                }
                 self.rivals.iter_mut().for_each(|rival| rival.stamp(sent, host));
             }
-            Happening::EchoedArrives { sent } => self.pending_echo = Some((sent, truth)),
-            Happening::EchoArrives { sent, received } => {
-                let _ = self.follower.handle_echo(sent, received, host);
-            }
+            Happening::OwnStampArrives { sent } => self.echo = Some((sent, truth)),
         }
     }
 
     fn stamps_leave(&mut self, now: i64, host: Instant, count: u32) {
-        self.send(now, Happening::StampArrives { sent: GlobalTime::from_nanos(now) });
+        let sent = GlobalTime::from_nanos(now);
+        let echo = self.echo.take();
+        self.travel(self.down.fate(sent), Happening::StampArrives { sent, echo });
         if self.profile.echoes {
-            if let Some((sent, received)) = self.pending_echo.take() {
-                self.send(now, Happening::EchoArrives { sent, received });
-            }
-            self.send(now, Happening::EchoedArrives { sent: host });
+            self.travel(self.up.fate(sent), Happening::OwnStampArrives { sent: host });
         }
-        let next = 13_000_000 + ((count + 1) as f64 * 1e9 / self.profile.stamps_hz) as i64;
+        let next = FIRST_STAMP + (f64::from(count + 1) * 1e9 / self.profile.stamps_hz) as i64;
         self.schedule(next, Happening::StampLeaves(count + 1));
     }
 
     fn look(&mut self, now: i64, host: Instant, count: u32) {
         if let Some(Ping { sequence, nonce }) = self.follower.poll_ping(host) {
-            self.send(now, Happening::PingArrives { sequence, nonce, sent: host });
+            let fate = self.up.fate(GlobalTime::from_nanos(now));
+            self.travel(fate, Happening::PingArrives { sequence, nonce, sent: host });
         }
         if count.is_multiple_of(4) {
             self.frame(now, host);
