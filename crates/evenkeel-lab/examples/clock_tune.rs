@@ -1,10 +1,11 @@
+//! x
 use evenkeel_lab::clock::*;
 fn main() {
     let runs = std::env::args().nth(1).map_or(5, |s| s.parse().unwrap());
     let seed = std::env::args().nth(2).map_or(1, |s| s.parse().unwrap());
     for echoes in [false, true] {
         println!("echoes {echoes}");
-        for path in &PATHS {
+        for path in PATHS.iter().filter(|p| std::env::args().nth(3).is_none_or(|n| n == **p)) {
             let r = measure_path(
                 path,
                 &evenkeel_link::Conditions::named(path).unwrap(),

@@ -69,10 +69,11 @@ impl Guard {
     pub(super) fn judge_exchange(&mut self, exchange: &Exchange, estimate: Option<&Estimate>) -> Verdict {
         let Some(estimate) = estimate else { return Verdict::Fits };
         let tolerance = tolerance(estimate, exchange.received);
+        let luck = estimate.luck_up.max(estimate.luck_down);
         let undercut = estimate.floor - exchange.round_trip();
         let off = (exchange.offset() - estimate.offset_at(exchange.received)).abs();
-        if off > undercut.abs() / 2.0 + tolerance {
-            return self.suspect_step(exchange, tolerance);
+        if off > undercut.abs() / 2.0 + tolerance + luck {
+            return self.suspect_step(exchange, tolerance + luck);
         }
         let fits = !undercuts_up(exchange.sent, exchange.up, estimate, tolerance)
             && !undercuts_down(exchange.received, exchange.down, estimate, tolerance);
@@ -162,17 +163,17 @@ impl Guard {
     }
 }
 
-/// What may be put down to chance at this moment.
+/// What may be put down to time having passed at this moment.
 fn tolerance(estimate: &Estimate, at: f64) -> f64 {
-    SLACK.max(3.0 * estimate.uncertainty) + SKEW_DOUBT * (at - estimate.at).max(0.0)
+    SLACK + SKEW_DOUBT * (at - estimate.at).max(0.0)
 }
 
 /// Whether a packet up was faster than half the smallest round trip.
 fn undercuts_up(at: f64, seen: f64, estimate: &Estimate, tolerance: f64) -> bool {
-    seen < estimate.offset_at(at) + estimate.floor / 2.0 - tolerance
+    seen < estimate.offset_at(at) + estimate.floor / 2.0 - tolerance - estimate.luck_up
 }
 
 /// Whether a packet down was faster than half the smallest round trip.
 fn undercuts_down(at: f64, seen: f64, estimate: &Estimate, tolerance: f64) -> bool {
-    seen > estimate.offset_at(at) - estimate.floor / 2.0 + tolerance
+    seen > estimate.offset_at(at) - estimate.floor / 2.0 + tolerance + estimate.luck_down
 }

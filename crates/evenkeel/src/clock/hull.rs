@@ -19,8 +19,10 @@ const BUCKET: f64 = WINDOW / BUCKETS as f64;
 const SKEW_MAX: f64 = 150e-6;
 /// Halvings of the skew interval: down to 0.005 ppm.
 const SKEW_STEPS: u32 = 16;
-/// How much an old packet's word is loosened for each nanosecond of age, because skews wander.
-const WANDER: f64 = 0.15e-6;
+/// How much variance a skew gains in each nanosecond: 2 ppm in 300 s.
+const WANDER_VARIANCE: f64 = 2e-6 * 2e-6 / 300e9;
+/// A packet that undercuts all others so far by more than so many times what is to be expected is no luck.
+const LUCK: f64 = 8.0;
 /// The floor of the margin is remembered in so many slots of [`FLOOR_SLOT`] each: 15 minutes.
 const FLOOR_SLOTS: usize = 15;
 const FLOOR_SLOT: f64 = 60e9;
@@ -45,7 +47,7 @@ struct Side {
 
 impl Side {
     fn new() -> Self {
-        Self { points: VecDeque::with_capacity(BUCKETS), count: 0.0, excess: 0.0, newest: f64::NEG_INFINITY }
+        Self { points: VecDeque::with_capacity(BUCKETS), count: 0.0, excess: 2e6, newest: f64::NEG_INFINITY }
     }
 
     fn add(&mut self, at: f64, value: f64, slope: f64) {
@@ -80,15 +82,15 @@ impl Side {
         let passed = (at - self.newest).clamp(0.0, WINDOW);
         self.newest = self.newest.max(at);
         self.count = self.count * (1.0 - passed / WINDOW) + 1.0;
-        self.excess += (height.max(0.0) - self.excess) / self.count.min(100.0);
+        self.excess += (height.max(0.0) - self.excess) / (self.count + 1.0).min(100.0);
     }
 
     /// Where the line of this slope that touches the hull from below passes `now`, and the age of the point it touches.
-    fn touch(&self, slope: f64, now: f64) -> (f64, f64) {
+    fn touch(&self, slope: f64, loosening: f64, now: f64) -> (f64, f64) {
         let mut lowest = (f64::INFINITY, 0.0);
         for point in &self.points {
             let age = now - point.at;
-            let value = point.value + slope * age + WANDER * age.max(0.0);
+            let value = point.value + slope * age + loosening * age.max(0.0);
             if value < lowest.0 {
                 lowest = (value, age);
             }
@@ -98,7 +100,12 @@ impl Side {
 
     /// How far above its floor the tightest of this many packets is to be expected.
     fn resolution(&self) -> f64 {
-        self.excess / self.count.max(1.0)
+        (self.excess / self.count.max(1.0)).max(1e3)
+    }
+
+    fn mean_age(&self, now: f64) -> f64 {
+        let sum: f64 = self.points.iter().map(|point| now - point.at).sum();
+        sum / self.points.len() as f64
     }
 
     fn forget_before(&mut self, oldest: f64) {
@@ -148,6 +155,9 @@ pub(super) struct Estimate {
     pub(super) bound: f64,
     /// The smallest round trip the two hulls leave room for.
     pub(super) floor: f64,
+    /// By how much a lucky packet may still undercut the line above and below.
+    pub(super) luck_up: f64,
+    pub(super) luck_down: f64,
 }
 
 impl Estimate {
@@ -164,9 +174,9 @@ pub(super) struct Hull {
     down: Side,
     floors: Floors,
     estimate: Option<Estimate>,
-    /// The skew of the long run, which new fits leave only for a reason, and for how long it has been watched.
+    /// The skew of the long run and its variance.
     skew_home: f64,
-    skew_watched: f64,
+    skew_variance: f64,
 }
 
 impl Hull {
@@ -177,7 +187,7 @@ impl Hull {
             floors: Floors { slots: VecDeque::with_capacity(FLOOR_SLOTS) },
             estimate: None,
             skew_home: 0.0,
-            skew_watched: 0.0,
+            skew_variance: 60e-6 * 60e-6,
         }
     }
 
@@ -209,8 +219,9 @@ impl Hull {
             return;
         }
         let skew = self.fit_skew(now);
-        let (high, _) = self.up.touch(skew, now);
-        let (low, _) = self.down.touch(-skew, now);
+        let loosening = P[3] * libm::sqrt(self.skew_variance) + P[4] * 1e-6;
+        let (high, _) = self.up.touch(skew, loosening, now);
+        let (low, _) = self.down.touch(-skew, loosening, now);
         let low = -low;
         let (margin, middle) = (high - low, (high + low) / 2.0);
         let floor = self.floors.add(now, margin);
@@ -222,7 +233,8 @@ impl Hull {
         let resolution = self.up.resolution() + self.down.resolution();
         let bound = (high - offset).max(offset - low).max(0.0);
         let uncertainty = slack + resolution;
-        self.estimate = Some(Estimate { at: now, offset, skew, uncertainty, bound, floor });
+        let (luck_up, luck_down) = (slack + LUCK * self.up.resolution(), slack + LUCK * self.down.resolution());
+        self.estimate = Some(Estimate { at: now, offset, skew, uncertainty, bound, floor, luck_up, luck_down });
     }
 
     /// Forgets all packets, because one of the clocks was set; skew and floor stay true.
@@ -240,26 +252,35 @@ impl Hull {
         self.estimate.as_ref().map_or(self.skew_home, |estimate| estimate.skew)
     }
 
-    /// The skew with the largest margin between the lines, less a penalty for leaving `skew_home`. The margin is a
-    /// concave function of the skew whose derivative is the difference of the ages of the two touched points.
+    /// The most likely skew, if delays scatter exponentially above their floors: it lays a line under each direction's
+    /// points as close to them as possible, weighed by how much they are worth, and leaves `skew_home` only for a
+    /// reason. That is a concave function of the skew, whose derivative is the age of the point that the line touches
+    /// less the mean age.
     fn fit_skew(&mut self, now: f64) -> f64 {
-        let resolution = (self.up.resolution() + self.down.resolution()).max(1e3);
-        let spread = 2e-6 + 60e-6 * libm::exp(-self.skew_watched / 20e9);
-        let stiffness = resolution / (spread * spread);
+        let (worth_up, worth_down) = (1.0 / self.up.resolution(), 1.0 / self.down.resolution());
+        let (mean_up, mean_down) = (self.up.mean_age(now), self.down.mean_age(now));
+        let spread = P[0] * libm::sqrt(self.skew_variance) + P[1] * 1e-6;
+        let stiffness = 1.0 / (spread * spread);
         let (mut low, mut high) = (-SKEW_MAX, SKEW_MAX);
         for _ in 0..SKEW_STEPS {
             let skew = (low + high) / 2.0;
-            let rise = self.up.touch(skew, now).1 - self.down.touch(-skew, now).1;
-            if rise > stiffness * (skew - self.skew_home) {
+            let rise_up = self.up.touch(skew, 0.0, now).1 - mean_up;
+            let rise_down = self.down.touch(-skew, 0.0, now).1 - mean_down;
+            if worth_up * rise_up - worth_down * rise_down > stiffness * (skew - self.skew_home) {
                 low = skew;
             } else {
                 high = skew;
             }
         }
         let skew = (low + high) / 2.0;
+        let span = 2.0 * mean_up.min(mean_down).max(1e6);
         let passed = self.estimate.map_or(0.0, |before| (now - before.at).clamp(0.0, 5e9));
-        self.skew_watched += passed;
-        self.skew_home += (skew - self.skew_home) * (passed / self.skew_watched.clamp(20e9, 120e9));
+        let deviation = P[2] / (worth_up + worth_down) / span;
+        let variance = deviation * deviation + WANDER_VARIANCE * span / 3.0;
+        let gain = self.skew_variance * passed / (variance * span + self.skew_variance * passed);
+        self.skew_home += gain * (skew - self.skew_home);
+        self.skew_variance = (1.0 - gain) * self.skew_variance + WANDER_VARIANCE * passed;
         skew
     }
 }
+const P: [f64; 5] = [2.0, 0.5, 2.0, 0.3, 0.1];
