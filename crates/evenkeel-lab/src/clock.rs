@@ -133,3 +133,10 @@ fn percentile(values: &mut [f64], share: f64) -> f64 {
     let rank = (share * (values.len() - 1) as f64).round() as usize;
     *values.select_nth_unstable_by(rank, f64::total_cmp).1
 }
+#[doc(hidden)]
+pub fn debug_runs(path: &Conditions, profile: &Profile, runs: u64, seed: u64) {
+    for run in 0..runs {
+        eprintln!("run {run}");
+        world::run(path, profile, seed_of(seed, run));
+    }
+}

@@ -103,6 +103,13 @@ impl Side {
         (self.excess / self.count.max(1.0)).max(1e3)
     }
 
+    /// How far the line may be off: by the scatter of the packets it rests on if it rests on recent ones, by the
+    /// wandering of the skew if it rests on old ones. The best age to rest on balances the two.
+    fn doubt(&self, loosening: f64) -> f64 {
+        let interval = WINDOW / self.count.max(1.0);
+        self.resolution() + 2.0 * libm::sqrt(self.excess * loosening * interval)
+    }
+
     fn mean_age(&self, now: f64) -> f64 {
         let sum: f64 = self.points.iter().map(|point| now - point.at).sum();
         sum / self.points.len() as f64
@@ -187,7 +194,7 @@ impl Hull {
             floors: Floors { slots: VecDeque::with_capacity(FLOOR_SLOTS) },
             estimate: None,
             skew_home: 0.0,
-            skew_variance: 60e-6 * 60e-6,
+            skew_variance: P[5] * P[5] * 1e-12,
         }
     }
 
@@ -230,9 +237,8 @@ impl Hull {
             Some(before) => before.offset_at(now).min(middle + slack).max(middle - slack),
             None => middle,
         };
-        let resolution = self.up.resolution() + self.down.resolution();
         let bound = (high - offset).max(offset - low).max(0.0);
-        let uncertainty = slack + resolution;
+        let uncertainty = slack + self.up.doubt(loosening) + self.down.doubt(loosening);
         let (luck_up, luck_down) = (slack + LUCK * self.up.resolution(), slack + LUCK * self.down.resolution());
         self.estimate = Some(Estimate { at: now, offset, skew, uncertainty, bound, floor, luck_up, luck_down });
     }
@@ -257,7 +263,7 @@ impl Hull {
     /// reason. That is a concave function of the skew, whose derivative is the age of the point that the line touches
     /// less the mean age.
     fn fit_skew(&mut self, now: f64) -> f64 {
-        let (worth_up, worth_down) = (1.0 / self.up.resolution(), 1.0 / self.down.resolution());
+        let (worth_up, worth_down) = (1.0 / (P[6] * self.up.resolution()), 1.0 / (P[6] * self.down.resolution()));
         let (mean_up, mean_down) = (self.up.mean_age(now), self.down.mean_age(now));
         let spread = P[0] * libm::sqrt(self.skew_variance) + P[1] * 1e-6;
         let stiffness = 1.0 / (spread * spread);
@@ -275,7 +281,7 @@ impl Hull {
         let skew = (low + high) / 2.0;
         let span = 2.0 * mean_up.min(mean_down).max(1e6);
         let passed = self.estimate.map_or(0.0, |before| (now - before.at).clamp(0.0, 5e9));
-        let deviation = P[2] / (worth_up + worth_down) / span;
+        let deviation = P[2] / P[6] / (worth_up + worth_down) / span;
         let variance = deviation * deviation + WANDER_VARIANCE * span / 3.0;
         let gain = self.skew_variance * passed / (variance * span + self.skew_variance * passed);
         self.skew_home += gain * (skew - self.skew_home);
@@ -283,4 +289,4 @@ impl Hull {
         skew
     }
 }
-const P: [f64; 5] = [2.0, 0.5, 2.0, 0.3, 0.1];
+const P: [f64; 7] = [0.7, 0.5, 6.0, 0.4, 0.1, 30.0, 1.0];
