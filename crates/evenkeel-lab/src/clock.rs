@@ -4,7 +4,9 @@
 mod rivals;
 mod world;
 
-use evenkeel_link::Conditions;
+use evenkeel::clock::{Clock, ClockConfig};
+use evenkeel::{Duration, GlobalTime, Instant};
+use evenkeel_link::{Conditions, ConditionsError, Jitter, Noise};
 pub use rivals::{Ewma, Exchange, Lightyear, MinOfEight, Rival};
 
 /// The paths of the table, by their names in [`Conditions::named`].
@@ -107,6 +109,164 @@ pub fn measure_path(name: &str, path: &Conditions, profile: &Profile, runs: u64,
     }
 }
 
+/// How a set clock heals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepReport {
+    /// The path's name.
+    pub path: String,
+    /// By how much the host's clock was set.
+    pub step_ms: f64,
+    /// 90 % of the runs stay under 5 ms so long after the step.
+    pub healed_secs_p90: f64,
+    /// All runs do so long after it.
+    pub healed_secs_max: f64,
+    /// Frames on which the output ran backwards.
+    pub backward_ticks: u32,
+}
+
+/// Sets the host's clock by `step_ms` at second 100 and watches for another 20 s, `runs` times.
+pub fn measure_step(name: &str, path: &Conditions, step_ms: f64, runs: u64, seed: u64) -> StepReport {
+    let mut healed = Vec::new();
+    let mut backward_ticks = 0;
+    for run in 0..runs {
+        // At another moment between two pings in each run.
+        let at = 100.0 + run as f64 / runs as f64;
+        let profile = Profile { seconds: at + 20.0, step: Some((at, step_ms / 1e3)), ..REFERENCE };
+        let run = world::run(path, &profile, seed_of(seed, run));
+        let off = run.errors_ms[0].iter().filter(|(secs, error)| *secs >= at && error.abs() >= 5.0);
+        healed.push(off.last().map_or(0.0, |(secs, _)| secs - at));
+        backward_ticks += run.backward_ticks;
+    }
+    StepReport {
+        path: name.to_owned(),
+        step_ms,
+        healed_secs_p90: percentile(&mut healed, 0.9),
+        healed_secs_max: percentile(&mut healed, 1.0),
+        backward_ticks,
+    }
+}
+
+/// The share of `paths` random paths, none of them named, on which one run of `profile` has a p99 under 1 ms.
+///
+/// Floors from 2 to 300 ms, jitter (exponential, uniform or heavy-tailed) from 0.2 ms to a fifth of the floor and at
+/// least 1 ms, some with bursts, loss up to 15 %, skews up to 100 ppm.
+pub fn measure_random_paths(profile: &Profile, paths: u64, seed: u64) -> f64 {
+    let good = (0..paths).filter(|index| {
+        let (path, profile) = random_path(profile, seed_of(seed, *index));
+        let run = world::run(&path, &profile, seed_of(seed ^ 0x5EED, *index));
+        let errors = run.errors_ms[0].iter().filter(|(secs, _)| *secs >= profile.score_after);
+        percentile(&mut errors.map(|(_, error)| error.abs()).collect::<Vec<_>>(), 0.99) < 1.0
+    });
+    good.count() as f64 / paths.max(1) as f64
+}
+
+fn random_path(profile: &Profile, seed: u64) -> (Conditions, Profile) {
+    let noise = Noise::new(seed, 0);
+    let between = |lane: u32, low: f64, high: f64| low + (high - low) * noise.uniform(0, lane);
+    let millis = |ms: f64| Duration::from_secs_f64(ms / 1e3);
+    let floor = 2.0 * 150f64.powf(noise.uniform(0, 0));
+    let size = between(1, 0.2, (floor / 5.0).max(1.0));
+    let path = match (noise.uniform(0, 2) * 3.0) as u32 {
+        0 => Conditions::delay(millis(floor)).with_jitter(Jitter::Exponential { mean: millis(size) }),
+        1 => Conditions::delay(millis(floor + size)).with_jitter(Jitter::Uniform { plus_minus: millis(size) }),
+        _ => Conditions::delay(millis(floor)).with_jitter(Jitter::Pareto { scale: millis(2.0 * size), shape: 3.0 }),
+    };
+    let bursts = Jitter::Bursts { probability: 0.02, height: millis(40.0), length: millis(100.0) };
+    let path = if noise.chance(0, 3, 0.3) { path.with_jitter(bursts) } else { path };
+    (path, Profile { loss: between(4, 0.0, 0.15), drift_ppm: between(5, 0.0, 100.0), ..*profile })
+}
+
+/// What an exchange costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CostReport {
+    /// Nanoseconds for one exchange of our clock, from ping to pong, at the steady rate with five stamps to each.
+    pub ours_ns: f64,
+    /// Nanoseconds for one exchange of the EWMA of half the round trip.
+    pub naive_ns: f64,
+}
+
+impl CostReport {
+    /// Ours as a multiple of the naive rule's.
+    pub fn multiple(&self) -> f64 {
+        self.ours_ns / self.naive_ns
+    }
+}
+
+/// Measures what an exchange costs on this machine, over so many exchanges.
+pub fn measure_cost(exchanges: i64) -> CostReport {
+    let way = Duration::from_millis(20);
+    let noise = Noise::new(1, 0);
+    let jitter: Vec<i64> = (0..4096).map(|index| (2e6 * noise.exponential(index, 0)) as i64).collect();
+    let delay = |index: i64| way + Duration::from_nanos(jitter[(index & 4095) as usize]);
+    let every = Duration::from_millis(500);
+
+    let reference = Clock::reference(Duration::ZERO);
+    let mut clock = Clock::follower(ClockConfig::default());
+    let started = std::time::Instant::now();
+    for index in 0..exchanges {
+        let now = Instant::ZERO + every * index;
+        if let Some(ping) = clock.poll_ping(now) {
+            let arrived = now + delay(index);
+            let pong = reference.handle_ping(ping, arrived);
+            let _ = pong.and_then(|pong| clock.handle_pong(pong, arrived + delay(index + 2048)));
+        }
+        for stamp in 1..=4 {
+            let sent = now + Duration::from_millis(100) * stamp;
+            let _ = clock.handle_stamp(GlobalTime::from_nanos(sent.as_nanos()), sent + delay(index + stamp));
+        }
+    }
+    let ours = started.elapsed();
+    std::hint::black_box(&clock);
+
+    let mut naive = Ewma::default();
+    let started = std::time::Instant::now();
+    for index in 0..exchanges {
+        let t1 = Instant::ZERO + every * index;
+        let arrived = t1 + delay(index);
+        let t2 = GlobalTime::from_nanos(arrived.as_nanos());
+        naive.exchange(&Exchange { t1, t2, t3: t2, t4: arrived + delay(index + 2048) });
+        std::hint::black_box(&naive);
+    }
+    let each = |elapsed: std::time::Duration| elapsed.as_nanos() as f64 / exchanges.max(1) as f64;
+    CostReport { ours_ns: each(ours), naive_ns: each(started.elapsed()) }
+}
+
+/// Everything about the clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClockReport {
+    /// The named paths, with stamps from the reference only.
+    pub paths: Vec<PathReport>,
+    /// The same with the reference reporting when it got the follower's datagrams.
+    pub paths_with_echoes: Vec<PathReport>,
+    /// A step of half a second either way, on the named paths.
+    pub steps: Vec<StepReport>,
+    /// Share of 150 random paths with p99 under 1 ms, without and with echoes.
+    pub random_share: [f64; 2],
+    /// What an exchange costs.
+    pub cost: CostReport,
+}
+
+/// Measures everything, `runs` runs for each figure.
+pub fn measure(runs: u64, seed: u64) -> Result<ClockReport, ConditionsError> {
+    let with_echoes = Profile { echoes: true, ..REFERENCE };
+    let mut report = ClockReport {
+        paths: Vec::new(),
+        paths_with_echoes: Vec::new(),
+        steps: Vec::new(),
+        random_share: [&REFERENCE, &with_echoes].map(|profile| measure_random_paths(profile, 150, seed)),
+        cost: measure_cost(20_000),
+    };
+    for name in PATHS {
+        let path = Conditions::named(name)?;
+        report.paths.push(measure_path(name, &path, &REFERENCE, runs, seed));
+        report.paths_with_echoes.push(measure_path(name, &path, &with_echoes, runs, seed));
+        for step_ms in [-500.0, 500.0] {
+            report.steps.push(measure_step(name, &path, step_ms, runs, seed));
+        }
+    }
+    Ok(report)
+}
+
 fn seed_of(seed: u64, run: u64) -> u64 {
     seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ run.wrapping_mul(0xD1B5_4A32_D192_ED03)
 }
@@ -132,11 +292,4 @@ fn percentile(values: &mut [f64], share: f64) -> f64 {
     }
     let rank = (share * (values.len() - 1) as f64).round() as usize;
     *values.select_nth_unstable_by(rank, f64::total_cmp).1
-}
-#[doc(hidden)]
-pub fn debug_runs(path: &Conditions, profile: &Profile, runs: u64, seed: u64) {
-    for run in 0..runs {
-        eprintln!("run {run}");
-        world::run(path, profile, seed_of(seed, run));
-    }
 }

@@ -19,8 +19,25 @@ const BUCKET: f64 = WINDOW / BUCKETS as f64;
 const SKEW_MAX: f64 = 150e-6;
 /// Halvings of the skew interval: down to 0.005 ppm.
 const SKEW_STEPS: u32 = 16;
+/// Standard deviation of skews among hosts: what is expected of one not yet known.
+const SKEW_USUAL: f64 = 50e-6;
 /// How much variance a skew gains in each nanosecond: 2 ppm in 300 s.
 const WANDER_VARIANCE: f64 = 2e-6 * 2e-6 / 300e9;
+/// A fit may leave the skew of the long run by so many of its deviations, and by this much anyway. The long run shares
+/// packets with the fit, so its deviation looks smaller than it is.
+const HOME_TRUST: f64 = 2.0;
+const HOME_SPREAD: f64 = 0.5e-6;
+/// Deviation of a fitted skew, in units of the expected excess of the tightest packets over the span they cover. Twice
+/// what exponential jitter gives, because evenly spread jitter gives more.
+const SKEW_DEVIATION: f64 = 6.0;
+/// An old packet's word is loosened for each nanosecond of age by so many deviations of the skew, and by this much
+/// anyway, because a skew wanders.
+const LOOSENING: f64 = 0.4;
+const LOOSENING_MIN: f64 = 0.1e-6;
+/// What delays are taken to scatter by before there are any, ns.
+const EXCESS_USUAL: f64 = 2e6;
+/// Finer than this, ns, nothing is resolved.
+const RESOLUTION_MIN: f64 = 1e3;
 /// A packet that undercuts all others so far by more than so many times what is to be expected is no luck.
 const LUCK: f64 = 8.0;
 /// The floor of the margin is remembered in so many slots of [`FLOOR_SLOT`] each: 15 minutes.
@@ -47,7 +64,7 @@ struct Side {
 
 impl Side {
     fn new() -> Self {
-        Self { points: VecDeque::with_capacity(BUCKETS), count: 0.0, excess: 2e6, newest: f64::NEG_INFINITY }
+        Self { points: VecDeque::with_capacity(BUCKETS), count: 0.0, excess: EXCESS_USUAL, newest: f64::NEG_INFINITY }
     }
 
     fn add(&mut self, at: f64, value: f64, slope: f64) {
@@ -100,7 +117,7 @@ impl Side {
 
     /// How far above its floor the tightest of this many packets is to be expected.
     fn resolution(&self) -> f64 {
-        (self.excess / self.count.max(1.0)).max(1e3)
+        (self.excess / self.count.max(1.0)).max(RESOLUTION_MIN)
     }
 
     /// How far the line may be off: by the scatter of the packets it rests on if it rests on recent ones, by the
@@ -194,7 +211,7 @@ impl Hull {
             floors: Floors { slots: VecDeque::with_capacity(FLOOR_SLOTS) },
             estimate: None,
             skew_home: 0.0,
-            skew_variance: P[5] * P[5] * 1e-12,
+            skew_variance: SKEW_USUAL * SKEW_USUAL,
         }
     }
 
@@ -226,13 +243,17 @@ impl Hull {
             return;
         }
         let skew = self.fit_skew(now);
-        let loosening = P[3] * libm::sqrt(self.skew_variance) + P[4] * 1e-6;
+        let loosening = LOOSENING * libm::sqrt(self.skew_variance) + LOOSENING_MIN;
         let (high, _) = self.up.touch(skew, loosening, now);
         let (low, _) = self.down.touch(-skew, loosening, now);
         let low = -low;
         let (margin, middle) = (high - low, (high + low) / 2.0);
         let floor = self.floors.add(now, margin);
+        // What the margin has beyond its floor is the jitter of the packets it rests on, on one side or the other. So the
+        // truth is within half of it from the middle; inside that the line so far is better than any new one.
         let slack = (margin - floor) / 2.0;
+        // The direction with fewer packets is likely further from its floor.
+        let middle = middle - (self.up.resolution() - self.down.resolution()) / 2.0;
         let offset = match &self.estimate {
             Some(before) => before.offset_at(now).min(middle + slack).max(middle - slack),
             None => middle,
@@ -263,9 +284,9 @@ impl Hull {
     /// reason. That is a concave function of the skew, whose derivative is the age of the point that the line touches
     /// less the mean age.
     fn fit_skew(&mut self, now: f64) -> f64 {
-        let (worth_up, worth_down) = (1.0 / (P[6] * self.up.resolution()), 1.0 / (P[6] * self.down.resolution()));
+        let (worth_up, worth_down) = (1.0 / self.up.resolution(), 1.0 / self.down.resolution());
         let (mean_up, mean_down) = (self.up.mean_age(now), self.down.mean_age(now));
-        let spread = P[0] * libm::sqrt(self.skew_variance) + P[1] * 1e-6;
+        let spread = HOME_TRUST * libm::sqrt(self.skew_variance) + HOME_SPREAD;
         let stiffness = 1.0 / (spread * spread);
         let (mut low, mut high) = (-SKEW_MAX, SKEW_MAX);
         for _ in 0..SKEW_STEPS {
@@ -280,13 +301,18 @@ impl Hull {
         }
         let skew = (low + high) / 2.0;
         let span = 2.0 * mean_up.min(mean_down).max(1e6);
+        let deviation = SKEW_DEVIATION / (worth_up + worth_down) / span;
         let passed = self.estimate.map_or(0.0, |before| (now - before.at).clamp(0.0, 5e9));
-        let deviation = P[2] / P[6] / (worth_up + worth_down) / span;
+        self.remember_skew(skew, deviation, span, passed);
+        skew
+    }
+
+    /// Takes a fitted skew into that of the long run. Fits of one window share their packets: only so much of a fit is
+    /// news as the share of its `span` that `passed` since the last.
+    fn remember_skew(&mut self, skew: f64, deviation: f64, span: f64, passed: f64) {
         let variance = deviation * deviation + WANDER_VARIANCE * span / 3.0;
         let gain = self.skew_variance * passed / (variance * span + self.skew_variance * passed);
         self.skew_home += gain * (skew - self.skew_home);
         self.skew_variance = (1.0 - gain) * self.skew_variance + WANDER_VARIANCE * passed;
-        skew
     }
 }
-const P: [f64; 7] = [0.7, 0.5, 6.0, 0.4, 0.1, 30.0, 1.0];
