@@ -175,16 +175,6 @@ impl World<'_> {
     fn frame(&mut self, now: i64, host: Instant) {
         let shown = self.follower.now(host);
         let secs = now as f64 / 1e9;
-        if std::env::var("EK_DEBUG").is_ok() && now / 1_000_000 % 5000 < 16 {
-            eprintln!(
-                "{secs:.1} err {:?} skew {:.2} unc {:?} rtt {:?} ev {:?}",
-                shown.map(|s| (s.as_nanos() - now) as f64 / 1e6),
-                self.follower.skew_ppm(),
-                self.follower.uncertainty(),
-                self.follower.rtt_min(),
-                self.follower.poll_event()
-            );
-        }
         self.run.backward_ticks += u32::from(shown < self.shown);
         self.shown = shown;
         let error = shown.map_or(f64::INFINITY, |shown| (shown.as_nanos() - now) as f64 / 1e6);

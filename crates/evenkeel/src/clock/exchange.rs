@@ -160,6 +160,11 @@ impl Outstanding {
         Self { seed, next: 0, sent: VecDeque::with_capacity(OUTSTANDING) }
     }
 
+    /// The number of the next ping.
+    pub(super) fn next(&self) -> u32 {
+        self.next
+    }
+
     /// A new ping, remembered as sent now.
     pub(super) fn issue(&mut self, now: Instant) -> Ping {
         if self.sent.len() == OUTSTANDING {

@@ -8,8 +8,6 @@ use super::hull::Estimate;
 
 /// Undercutting the floor by less than this is taken as a better sample.
 const SLACK: f64 = 1e6;
-/// The skew may be off by this much while no packets arrive.
-const SKEW_DOUBT: f64 = 5e-6;
 /// So many consistent exchanges prove a step.
 const PROOF: usize = 3;
 /// So many exchanges that fit, or that agree on a lower floor, end a suspicion.
@@ -18,6 +16,8 @@ const CLEARED: u32 = 2;
 /// The four times of an exchange as two points.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Exchange {
+    /// The ping's number, which tells before from after even if the host's clock was set.
+    pub(super) sequence: u32,
     /// When the ping left.
     pub(super) sent: f64,
     /// When the pong arrived.
@@ -52,8 +52,8 @@ pub(super) enum Verdict {
 /// Keeps watch over what enters the hull.
 #[derive(Clone, Debug)]
 pub(super) struct Guard {
-    /// When the first suspicious thing arrived, if there is a suspicion.
-    since: Option<f64>,
+    /// The first ping to be sent after the first suspicious packet arrived, if there is a suspicion.
+    since: Option<u32>,
     suspects: [Exchange; PROOF],
     count: usize,
     faster: u32,
@@ -65,26 +65,26 @@ impl Guard {
         Self { since: None, suspects: [Exchange::default(); PROOF], count: 0, faster: 0, fits: 0 }
     }
 
-    /// Judges an exchange by the present estimate, if there is one to trust.
-    pub(super) fn judge_exchange(&mut self, exchange: &Exchange, estimate: Option<&Estimate>) -> Verdict {
+    /// Judges an exchange by the present estimate, if there is one to trust. `next` is the number of the next ping.
+    pub(super) fn judge_exchange(&mut self, exchange: &Exchange, estimate: Option<&Estimate>, next: u32) -> Verdict {
         let Some(estimate) = estimate else { return Verdict::Fits };
         let tolerance = tolerance(estimate, exchange.received);
         let luck = estimate.luck_up.max(estimate.luck_down);
         let undercut = estimate.floor - exchange.round_trip();
         let off = (exchange.offset() - estimate.offset_at(exchange.received)).abs();
         if off > undercut.abs() / 2.0 + tolerance + luck {
-            return self.suspect_step(exchange, tolerance + luck);
+            return self.suspect_step(exchange, estimate.floor, tolerance + luck, next);
         }
         let fits = !undercuts_up(exchange.sent, exchange.up, estimate, tolerance)
             && !undercuts_down(exchange.received, exchange.down, estimate, tolerance);
         let Some(since) = self.since else {
             if !fits {
-                self.begin(exchange.received);
+                self.begin(next);
                 return Verdict::Suspicious;
             }
             return Verdict::Fits;
         };
-        if exchange.sent >= since {
+        if is_after(exchange.sequence, since) {
             if fits {
                 self.fits += 1;
             } else {
@@ -99,13 +99,13 @@ impl Guard {
     }
 
     /// Whether a point on the way up may enter the hull.
-    pub(super) fn admits_up(&mut self, at: f64, seen: f64, estimate: Option<&Estimate>) -> bool {
-        self.admits(at, estimate, |estimate, tolerance| undercuts_up(at, seen, estimate, tolerance))
+    pub(super) fn admits_up(&mut self, at: f64, seen: f64, estimate: Option<&Estimate>, next: u32) -> bool {
+        self.admits(at, next, estimate, |estimate, tolerance| undercuts_up(at, seen, estimate, tolerance))
     }
 
     /// Whether a point on the way down may enter the hull.
-    pub(super) fn admits_down(&mut self, at: f64, seen: f64, estimate: Option<&Estimate>) -> bool {
-        self.admits(at, estimate, |estimate, tolerance| undercuts_down(at, seen, estimate, tolerance))
+    pub(super) fn admits_down(&mut self, at: f64, seen: f64, estimate: Option<&Estimate>, next: u32) -> bool {
+        self.admits(at, next, estimate, |estimate, tolerance| undercuts_down(at, seen, estimate, tolerance))
     }
 
     /// The exchanges that proved a step, and an end to the suspicion.
@@ -115,35 +115,35 @@ impl Guard {
         proof
     }
 
-    fn admits(&mut self, at: f64, estimate: Option<&Estimate>, undercuts: impl Fn(&Estimate, f64) -> bool) -> bool {
+    fn admits(
+        &mut self,
+        at: f64,
+        next: u32,
+        estimate: Option<&Estimate>,
+        undercuts: impl Fn(&Estimate, f64) -> bool,
+    ) -> bool {
         let Some(estimate) = estimate else { return true };
         if !undercuts(estimate, tolerance(estimate, at)) {
             return true;
         }
         if self.since.is_none() {
-            self.begin(at);
+            self.begin(next);
         }
         false
     }
 
     /// Counts an exchange that contradicts the estimate by itself.
-    fn suspect_step(&mut self, exchange: &Exchange, tolerance: f64) -> Verdict {
+    fn suspect_step(&mut self, exchange: &Exchange, floor: f64, tolerance: f64, next: u32) -> Verdict {
         let Some(since) = self.since else {
-            self.begin(exchange.received);
+            self.begin(next);
             return Verdict::Suspicious;
         };
-        // A clock that was set back makes new times look older than the suspicion.
-        if exchange.received < since {
-            self.begin(exchange.received);
+        if !is_after(exchange.sequence, since) {
             return Verdict::Suspicious;
         }
-        if exchange.sent < since {
-            return Verdict::Suspicious;
-        }
-        let agrees = |other: &Exchange| {
-            let off = (exchange.offset() - other.offset()).abs();
-            off <= (exchange.round_trip() - other.round_trip()).abs() / 2.0 + tolerance
-        };
+        let room = |exchange: &Exchange| (exchange.round_trip() - floor).abs() / 2.0;
+        let agrees =
+            |other: &Exchange| (exchange.offset() - other.offset()).abs() <= room(exchange) + room(other) + tolerance;
         if !self.suspects[..self.count].iter().all(agrees) {
             self.count = 0;
         }
@@ -153,9 +153,9 @@ impl Guard {
         if self.count == PROOF { Verdict::Stepped } else { Verdict::Suspicious }
     }
 
-    fn begin(&mut self, at: f64) {
+    fn begin(&mut self, next: u32) {
         self.clear();
-        self.since = Some(at);
+        self.since = Some(next);
     }
 
     fn clear(&mut self) {
@@ -163,9 +163,14 @@ impl Guard {
     }
 }
 
+/// Whether this ping or a later one was the first of a suspicion.
+fn is_after(sequence: u32, since: u32) -> bool {
+    sequence.wrapping_sub(since) as i32 >= 0
+}
+
 /// What may be put down to time having passed at this moment.
 fn tolerance(estimate: &Estimate, at: f64) -> f64 {
-    SLACK + SKEW_DOUBT * (at - estimate.at).max(0.0)
+    SLACK + estimate.skew_uncertainty * (at - estimate.at).max(0.0)
 }
 
 /// Whether a packet up was faster than half the smallest round trip.
@@ -176,4 +181,83 @@ fn undercuts_up(at: f64, seen: f64, estimate: &Estimate, tolerance: f64) -> bool
 /// Whether a packet down was faster than half the smallest round trip.
 fn undercuts_down(at: f64, seen: f64, estimate: &Estimate, tolerance: f64) -> bool {
     seen > estimate.offset_at(at) - estimate.floor / 2.0 + tolerance + estimate.luck_down
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: f64 = 1e6;
+
+    fn estimate() -> Estimate {
+        Estimate {
+            at: 0.0,
+            offset: 0.0,
+            skew: 0.0,
+            uncertainty: 0.1 * MS,
+            bound: 20.0 * MS,
+            floor: 40.0 * MS,
+            luck_up: 0.2 * MS,
+            luck_down: 0.2 * MS,
+            skew_uncertainty: 1e-6,
+        }
+    }
+
+    /// An exchange whose ways took these times while the offset was this, all in ms.
+    fn exchange(sequence: u32, offset: f64, up: f64, down: f64) -> Exchange {
+        Exchange { sequence, sent: 0.0, received: (up + down) * MS, up: (offset + up) * MS, down: (offset - down) * MS }
+    }
+
+    fn judge(guard: &mut Guard, exchange: &Exchange, next: u32) -> Verdict {
+        guard.judge_exchange(exchange, Some(&estimate()), next)
+    }
+
+    #[test]
+    fn slow_exchanges_fit_however_slow_and_lopsided() {
+        let mut guard = Guard::new();
+        for (up, down) in [(20.0, 20.0), (500.0, 20.0), (20.0, 2000.0), (19.9, 20.1)] {
+            assert_eq!(judge(&mut guard, &exchange(0, 0.0, up, down), 1), Verdict::Fits);
+        }
+    }
+
+    #[test]
+    fn three_consistent_exchanges_after_the_first_prove_a_step() {
+        let mut guard = Guard::new();
+        assert_eq!(judge(&mut guard, &exchange(4, -500.0, 20.0, 20.0), 6), Verdict::Suspicious);
+        assert_eq!(judge(&mut guard, &exchange(5, -500.0, 20.0, 20.0), 7), Verdict::Suspicious); // under way already
+        assert_eq!(judge(&mut guard, &exchange(6, -500.0, 20.0, 24.0), 8), Verdict::Suspicious);
+        assert_eq!(judge(&mut guard, &exchange(7, -500.0, 29.0, 20.0), 9), Verdict::Suspicious);
+        assert_eq!(judge(&mut guard, &exchange(8, -500.0, 20.0, 20.0), 9), Verdict::Stepped);
+        assert_eq!(guard.acquit().1, 3);
+    }
+
+    #[test]
+    fn a_stray_exchange_is_forgotten() {
+        let mut guard = Guard::new();
+        for stray in 0..10 {
+            let next = 3 * stray + 1;
+            assert_eq!(judge(&mut guard, &exchange(next - 1, 700.0, 20.0, 20.0), next), Verdict::Suspicious);
+            for sequence in [next, next + 1] {
+                assert_eq!(judge(&mut guard, &exchange(sequence, 0.0, 20.0, 20.0), next + 2), Verdict::Fits);
+            }
+        }
+    }
+
+    #[test]
+    fn a_faster_path_is_believed_when_confirmed() {
+        let mut guard = Guard::new();
+        assert_eq!(judge(&mut guard, &exchange(0, 0.0, 10.0, 10.0), 1), Verdict::Suspicious);
+        assert_eq!(judge(&mut guard, &exchange(1, 0.0, 10.0, 10.0), 2), Verdict::Suspicious);
+        assert_eq!(judge(&mut guard, &exchange(2, 0.0, 10.0, 10.0), 3), Verdict::Fits);
+    }
+
+    #[test]
+    fn one_way_packets_that_are_too_fast_stay_out() {
+        let (mut guard, estimate) = (Guard::new(), estimate());
+        assert!(guard.admits_down(0.0, -30.0 * MS, Some(&estimate), 0));
+        assert!(!guard.admits_down(0.0, 480.0 * MS, Some(&estimate), 0));
+        assert!(guard.admits_up(0.0, 20.0 * MS, Some(&estimate), 0));
+        assert!(!guard.admits_up(0.0, -480.0 * MS, Some(&estimate), 0));
+        assert!(guard.admits_up(0.0, -480.0 * MS, None, 0));
+    }
 }

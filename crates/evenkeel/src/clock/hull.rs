@@ -27,9 +27,9 @@ const WANDER_VARIANCE: f64 = 2e-6 * 2e-6 / 300e9;
 /// packets with the fit, so its deviation looks smaller than it is.
 const HOME_TRUST: f64 = 2.0;
 const HOME_SPREAD: f64 = 0.5e-6;
-/// Deviation of a fitted skew, in units of the expected excess of the tightest packets over the span they cover. Twice
-/// what exponential jitter gives, because evenly spread jitter gives more.
-const SKEW_DEVIATION: f64 = 6.0;
+/// Deviation of a fitted skew, in units of the expected excess of the tightest packets over the span they cover. A
+/// few times what exponential jitter gives, because evenly spread jitter gives more.
+const SKEW_DEVIATION: f64 = 10.0;
 /// An old packet's word is loosened for each nanosecond of age by so many deviations of the skew, and by this much
 /// anyway, because a skew wanders.
 const LOOSENING: f64 = 0.4;
@@ -45,7 +45,7 @@ const FLOOR_SLOTS: usize = 15;
 const FLOOR_SLOT: f64 = 60e9;
 
 /// The tightest packet of one bucket.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Point {
     at: f64,
     value: f64,
@@ -67,6 +67,12 @@ impl Side {
         Self { points: VecDeque::with_capacity(BUCKETS), count: 0.0, excess: EXCESS_USUAL, newest: f64::NEG_INFINITY }
     }
 
+    fn clear(&mut self) {
+        self.points.clear();
+        (self.count, self.excess, self.newest) = (0.0, EXCESS_USUAL, f64::NEG_INFINITY);
+    }
+
+    /// Takes a point in if it is the lowest of its bucket, seen along the slope.
     fn add(&mut self, at: f64, value: f64, slope: f64) {
         let bucket = libm::floor(at / BUCKET);
         let mut index = self.points.len();
@@ -102,17 +108,17 @@ impl Side {
         self.excess += (height.max(0.0) - self.excess) / (self.count + 1.0).min(100.0);
     }
 
-    /// Where the line of this slope that touches the hull from below passes `now`, and the age of the point it touches.
-    fn touch(&self, slope: f64, loosening: f64, now: f64) -> (f64, f64) {
-        let mut lowest = (f64::INFINITY, 0.0);
+    /// The corners of the convex hull from below, in `scratch`: no line from below touches anything else.
+    fn corners<'a>(&self, scratch: &'a mut [Point; BUCKETS]) -> &'a [Point] {
+        let mut count = 0;
         for point in &self.points {
-            let age = now - point.at;
-            let value = point.value + slope * age + loosening * age.max(0.0);
-            if value < lowest.0 {
-                lowest = (value, age);
+            while count >= 2 && !turns_up(scratch[count - 2], scratch[count - 1], *point) {
+                count -= 1;
             }
+            scratch[count] = *point;
+            count += 1;
         }
-        lowest
+        &scratch[..count]
     }
 
     /// How far above its floor the tightest of this many packets is to be expected.
@@ -127,9 +133,10 @@ impl Side {
         self.resolution() + 2.0 * libm::sqrt(self.excess * loosening * interval)
     }
 
+    /// Of the buckets, not of the packets: the many of the first seconds would drown all others.
     fn mean_age(&self, now: f64) -> f64 {
         let sum: f64 = self.points.iter().map(|point| now - point.at).sum();
-        sum / self.points.len() as f64
+        sum / self.points.len().max(1) as f64
     }
 
     fn forget_before(&mut self, oldest: f64) {
@@ -137,6 +144,25 @@ impl Side {
             self.points.pop_front();
         }
     }
+}
+
+/// Whether the way from `a` over `b` to `c` turns up at `b`.
+fn turns_up(a: Point, b: Point, c: Point) -> bool {
+    (b.value - a.value) * (c.at - b.at) < (c.value - b.value) * (b.at - a.at)
+}
+
+/// Where the line of this slope that touches the corners from below passes `now`, and the age of the corner it touches.
+/// Each corner is lifted by `loosening` for its age.
+fn touch(corners: &[Point], slope: f64, loosening: f64, now: f64) -> (f64, f64) {
+    let mut lowest = (f64::INFINITY, 0.0);
+    for point in corners {
+        let age = now - point.at;
+        let value = point.value + (slope + loosening) * age;
+        if value < lowest.0 {
+            lowest = (value, age);
+        }
+    }
+    lowest
 }
 
 /// The smallest margin of the last 15 minutes.
@@ -182,12 +208,19 @@ pub(super) struct Estimate {
     /// By how much a lucky packet may still undercut the line above and below.
     pub(super) luck_up: f64,
     pub(super) luck_down: f64,
+    /// Largest error to be expected of the skew.
+    pub(super) skew_uncertainty: f64,
 }
 
 impl Estimate {
     /// The offset at another moment.
     pub(super) fn offset_at(&self, at: f64) -> f64 {
         self.offset + self.skew * (at - self.at)
+    }
+
+    /// The uncertainty at a later moment, if no packet arrives until then.
+    pub(super) fn uncertainty_at(&self, at: f64) -> f64 {
+        self.uncertainty + self.skew_uncertainty * (at - self.at).max(0.0)
     }
 }
 
@@ -242,10 +275,13 @@ impl Hull {
         if self.up.points.is_empty() || self.down.points.is_empty() {
             return;
         }
-        let skew = self.fit_skew(now);
+        let mut scratch = [[Point::default(); BUCKETS]; 2];
+        let [scratch_up, scratch_down] = &mut scratch;
+        let (up, down) = (self.up.corners(scratch_up), self.down.corners(scratch_down));
+        let skew = self.fit_skew(up, down, now);
         let loosening = LOOSENING * libm::sqrt(self.skew_variance) + LOOSENING_MIN;
-        let (high, _) = self.up.touch(skew, loosening, now);
-        let (low, _) = self.down.touch(-skew, loosening, now);
+        let (high, age_up) = touch(up, skew, loosening, now);
+        let (low, age_down) = touch(down, -skew, loosening, now);
         let low = -low;
         let (margin, middle) = (high - low, (high + low) / 2.0);
         let floor = self.floors.add(now, margin);
@@ -259,16 +295,25 @@ impl Hull {
             None => middle,
         };
         let bound = (high - offset).max(offset - low).max(0.0);
-        let uncertainty = slack + self.up.doubt(loosening) + self.down.doubt(loosening);
+        // A skew that is off moves the lines by the ages of the points they rest on.
+        let stale = libm::sqrt(self.skew_variance) * (age_up + age_down).max(0.0) / 2.0;
+        let uncertainty = slack + stale + self.up.doubt(loosening) + self.down.doubt(loosening);
         let (luck_up, luck_down) = (slack + LUCK * self.up.resolution(), slack + LUCK * self.down.resolution());
-        self.estimate = Some(Estimate { at: now, offset, skew, uncertainty, bound, floor, luck_up, luck_down });
+        let skew_uncertainty = 3.0 * libm::sqrt(self.skew_variance);
+        self.estimate =
+            Some(Estimate { at: now, offset, skew, uncertainty, bound, floor, luck_up, luck_down, skew_uncertainty });
     }
 
     /// Forgets all packets, because one of the clocks was set; skew and floor stay true.
     pub(super) fn restart(&mut self) {
-        self.up = Side::new();
-        self.down = Side::new();
+        self.up.clear();
+        self.down.clear();
         self.estimate = None;
+    }
+
+    /// Forgets how fast the path can be, because it may be another one now.
+    pub(super) fn forget_floor(&mut self) {
+        self.floors.slots.clear();
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
@@ -283,7 +328,7 @@ impl Hull {
     /// points as close to them as possible, weighed by how much they are worth, and leaves `skew_home` only for a
     /// reason. That is a concave function of the skew, whose derivative is the age of the point that the line touches
     /// less the mean age.
-    fn fit_skew(&mut self, now: f64) -> f64 {
+    fn fit_skew(&mut self, up: &[Point], down: &[Point], now: f64) -> f64 {
         let (worth_up, worth_down) = (1.0 / self.up.resolution(), 1.0 / self.down.resolution());
         let (mean_up, mean_down) = (self.up.mean_age(now), self.down.mean_age(now));
         let spread = HOME_TRUST * libm::sqrt(self.skew_variance) + HOME_SPREAD;
@@ -291,8 +336,8 @@ impl Hull {
         let (mut low, mut high) = (-SKEW_MAX, SKEW_MAX);
         for _ in 0..SKEW_STEPS {
             let skew = (low + high) / 2.0;
-            let rise_up = self.up.touch(skew, 0.0, now).1 - mean_up;
-            let rise_down = self.down.touch(-skew, 0.0, now).1 - mean_down;
+            let rise_up = touch(up, skew, 0.0, now).1 - mean_up;
+            let rise_down = touch(down, -skew, 0.0, now).1 - mean_down;
             if worth_up * rise_up - worth_down * rise_down > stiffness * (skew - self.skew_home) {
                 low = skew;
             } else {
@@ -314,5 +359,91 @@ impl Hull {
         let gain = self.skew_variance * passed / (variance * span + self.skew_variance * passed);
         self.skew_home += gain * (skew - self.skew_home);
         self.skew_variance = (1.0 - gain) * self.skew_variance + WANDER_VARIANCE * passed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: f64 = 1e6;
+    const SECOND: f64 = 1e9;
+
+    /// A hull fed for `seconds` with exchanges every half second on a path of 20 ms and little jitter, for a clock of
+    /// this skew.
+    fn fed(seconds: u32, skew: f64) -> Hull {
+        let mut hull = Hull::new();
+        for half in 0..2 * seconds {
+            let at = f64::from(half) * SECOND / 2.0;
+            let jitter = |of: u32| f64::from((half + of) % 7) * 0.3 * MS;
+            hull.add_up(at, skew * at + 20.0 * MS + jitter(0));
+            let back = at + 40.0 * MS;
+            hull.add_down(back, skew * back - 20.0 * MS - jitter(3));
+            hull.fit(back);
+        }
+        hull
+    }
+
+    #[test]
+    fn finds_offset_and_skew_under_jitter() {
+        let estimate = *fed(120, 80e-6).estimate().unwrap();
+        let truth = 80e-6 * estimate.at;
+        assert!((estimate.offset - truth).abs() < 0.01 * MS, "off by {} ns", estimate.offset - truth);
+        assert!((estimate.skew - 80e-6).abs() < 0.5e-6, "skew {}", estimate.skew);
+        assert!((estimate.floor - 40.0 * MS).abs() < 0.1 * MS, "floor {}", estimate.floor);
+        assert!(estimate.bound >= 20.0 * MS - 0.1 * MS);
+        assert!(estimate.uncertainty_at(estimate.at + 3600.0 * SECOND) > estimate.uncertainty);
+    }
+
+    #[test]
+    fn holds_the_line_when_the_path_congests() {
+        let mut hull = fed(120, 0.0);
+        let offset = hull.estimate().unwrap().offset;
+        for half in 240..360u32 {
+            let at = f64::from(half) * SECOND / 2.0;
+            hull.add_up(at, 60.0 * MS); // 40 ms of queue, on the way up only
+            hull.add_down(at + 80.0 * MS, -20.0 * MS);
+            hull.fit(at + 80.0 * MS);
+        }
+        let estimate = hull.estimate().unwrap();
+        assert!((estimate.offset - offset).abs() < 0.2 * MS, "moved by {} ns", estimate.offset - offset);
+    }
+
+    #[test]
+    fn one_direction_alone_says_nothing() {
+        let mut hull = Hull::new();
+        hull.add_down(0.0, -20.0 * MS);
+        hull.fit(0.0);
+        assert!(hull.estimate().is_none());
+    }
+
+    #[test]
+    fn points_out_of_order_find_their_bucket_and_the_window_is_bounded() {
+        let mut side = Side::new();
+        let capacity = side.points.capacity();
+        for at in [5.0, 3.0, 4.0, 3.1, 200.0, 150.0] {
+            side.add(at * SECOND, at, 0.0);
+        }
+        assert!(side.points.iter().is_sorted_by(|a, b| a.at < b.at));
+        for at in 0..1000 {
+            side.add(f64::from(at) * SECOND, 0.0, 0.0);
+        }
+        assert_eq!((side.points.len(), side.points.capacity()), (BUCKETS, capacity));
+    }
+
+    #[test]
+    fn corners_keep_every_touching_point() {
+        let mut side = Side::new();
+        for (at, value) in [(0.0, 3.0), (1.0, 1.0), (2.0, 2.0), (3.0, 0.5), (4.0, 4.0), (5.0, 2.0)] {
+            side.add(at * SECOND, value * MS, 0.0);
+        }
+        let all: alloc::vec::Vec<Point> = side.points.iter().copied().collect();
+        let mut scratch = [Point::default(); BUCKETS];
+        let corners = side.corners(&mut scratch);
+        assert!(corners.len() < all.len());
+        for step in -20..=20 {
+            let slope = f64::from(step) * 1e-4;
+            assert_eq!(touch(corners, slope, 0.0, 6.0 * SECOND).0, touch(&all, slope, 0.0, 6.0 * SECOND).0);
+        }
     }
 }

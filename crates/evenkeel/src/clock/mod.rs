@@ -197,19 +197,30 @@ impl Clock {
     }
 
     /// The largest error to be expected, if the fastest packets take equally long both ways; nothing before the first
-    /// exchange. As of the last packet: a silent minute later it is larger.
+    /// exchange. As of the last packet; see [`uncertainty_at`](Self::uncertainty_at).
     pub fn uncertainty(&self) -> Option<Duration> {
-        self.estimated(Duration::ZERO, |estimate| estimate.uncertainty)
+        self.estimated(|estimate| estimate.uncertainty)
+    }
+
+    /// [`uncertainty`](Self::uncertainty) at a later moment, if nothing arrives until then.
+    pub fn uncertainty_at(&self, at: Instant) -> Option<Duration> {
+        match &self.role {
+            Role::Reference { .. } => Some(Duration::ZERO),
+            Role::Follower(follower) => {
+                let (origin, estimate) = (follower.origin?, follower.hull.estimate()?);
+                Some(nanos(estimate.uncertainty_at(origin.time(at))))
+            }
+        }
     }
 
     /// The largest error possible on any path; nothing before the first exchange.
     pub fn hard_bound(&self) -> Option<Duration> {
-        self.estimated(Duration::ZERO, |estimate| estimate.bound)
+        self.estimated(|estimate| estimate.bound)
     }
 
     /// The smallest round trip of the last minutes; nothing before the first exchange.
     pub fn rtt_min(&self) -> Option<Duration> {
-        self.estimated(Duration::ZERO, |estimate| estimate.floor)
+        self.estimated(|estimate| estimate.floor)
     }
 
     /// By how many millionths session time runs faster than this host's clock.
@@ -246,11 +257,12 @@ impl Clock {
         }
     }
 
-    fn estimated(&self, at_reference: Duration, read: impl Fn(&Estimate) -> f64) -> Option<Duration> {
-        if self.is_reference() {
-            return Some(at_reference);
+    /// A figure of the estimate; the reference has no error and no way to go.
+    fn estimated(&self, read: impl Fn(&Estimate) -> f64) -> Option<Duration> {
+        match self.is_reference() {
+            true => Some(Duration::ZERO),
+            false => self.estimate().map(|estimate| nanos(read(estimate))),
         }
-        self.estimate().map(|estimate| nanos(read(estimate)))
     }
 
     // --- the network speaks ---
@@ -451,13 +463,14 @@ impl Follower {
         self.see(received);
         let origin = self.origin_or(pong.received, sent);
         let exchange = Exchange {
+            sequence: pong.ping.sequence,
             sent: origin.time(sent),
             received: origin.time(received),
             up: origin.offset(pong.received, sent),
             down: origin.offset(pong.sent, received),
         };
         let watched = self.watched();
-        match self.guard.judge_exchange(&exchange, watched.as_ref()) {
+        match self.guard.judge_exchange(&exchange, watched.as_ref(), self.pings.next()) {
             Verdict::Fits => self.add_exchange(&exchange),
             Verdict::Suspicious => self.ping_fast(received),
             Verdict::Stepped => self.step(received),
@@ -471,7 +484,7 @@ impl Follower {
         let origin = self.origin_or(sent, received);
         let (at, seen) = (origin.time(received), origin.offset(sent, received));
         let watched = self.watched();
-        if self.guard.admits_down(at, seen, watched.as_ref()) {
+        if self.guard.admits_down(at, seen, watched.as_ref(), self.pings.next()) {
             self.hull.add_down(at, seen);
             self.fit(received);
         } else {
@@ -484,7 +497,7 @@ impl Follower {
         let origin = self.origin_or(received, sent);
         let (at, seen) = (origin.time(sent), origin.offset(received, sent));
         let watched = self.watched();
-        if self.guard.admits_up(at, seen, watched.as_ref()) {
+        if self.guard.admits_up(at, seen, watched.as_ref(), self.pings.next()) {
             self.hull.add_up(at, seen);
             self.fit(now);
         } else {
@@ -552,6 +565,7 @@ impl Follower {
         if gap > self.config.suspended_after {
             self.tell(ClockEvent::Suspended(gap));
             self.pings.forget();
+            self.hull.forget_floor();
             self.ping_fast(now);
         }
     }
@@ -561,5 +575,276 @@ impl Follower {
             self.events.pop_front();
         }
         self.events.push_back(event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// A reference, a follower and a path of 20 ms and more each way; `offset` is session time minus host time.
+    struct Pair {
+        reference: Clock,
+        follower: Clock,
+        truth: GlobalTime,
+        offset: Duration,
+        random: u64,
+        under_way: Vec<(GlobalTime, Pong)>,
+    }
+
+    impl Pair {
+        fn new(offset: Duration, seed: u64) -> Self {
+            Self {
+                reference: Clock::reference(Duration::ZERO),
+                follower: Clock::follower(ClockConfig { seed, ..ClockConfig::default() }),
+                truth: GlobalTime::from_millis(5_000),
+                offset,
+                random: seed,
+                under_way: Vec::new(),
+            }
+        }
+
+        fn host(&self) -> Instant {
+            Instant::from_nanos(self.truth.as_nanos()) - self.offset
+        }
+
+        fn way(&mut self) -> Duration {
+            self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            MS * 20 + Duration::from_nanos((self.random >> 42) as i64) // up to 4 ms more
+        }
+
+        /// One millisecond passes; answers how far off the follower's output is.
+        fn tick(&mut self) -> Option<Duration> {
+            self.truth += MS;
+            let host = self.host();
+            if let Some(ping) = self.follower.poll_ping(host) {
+                let at_reference = self.truth + self.way();
+                let pong = self.reference.handle_ping(ping, Instant::from_nanos(at_reference.as_nanos())).unwrap();
+                let arrives = at_reference + self.way();
+                self.under_way.push((arrives, pong));
+            }
+            let truth = self.truth;
+            for (_, pong) in self.under_way.extract_if(.., |(arrives, _)| *arrives <= truth) {
+                // A clock that was set meanwhile makes impossible times.
+                let _ = self.follower.handle_pong(pong, host);
+            }
+            self.follower.now(host).map(|shown| shown.since(truth))
+        }
+
+        fn run(&mut self, millis: u32) -> Option<Duration> {
+            (0..millis).map(|_| self.tick()).last().flatten()
+        }
+    }
+
+    #[test]
+    fn comes_to_know_the_time() {
+        let mut pair = Pair::new(Duration::from_secs(-77), 1);
+        assert_eq!((pair.follower.state(), pair.follower.now(pair.host())), (ClockState::Unsynchronised, None));
+        assert!(pair.run(100).unwrap().abs() < MS * 3);
+        assert_eq!(pair.follower.state(), ClockState::Converging);
+        let off = pair.run(20_000).unwrap();
+        assert!(off.abs() < MS, "{off}");
+        assert_eq!(pair.follower.state(), ClockState::Synchronised);
+        assert!(pair.follower.rtt_min().unwrap() - MS * 40 < MS);
+        assert!(pair.follower.hard_bound().unwrap() >= MS * 20);
+        assert!(pair.follower.skew_ppm().abs() < 150.0);
+        assert_eq!(pair.follower.poll_event(), None);
+    }
+
+    #[test]
+    fn instant_of_is_the_inverse_of_global() {
+        let mut pair = Pair::new(Duration::from_secs(1_000), 3);
+        pair.run(3_000);
+        for later in [0, 1, 10, 1_000] {
+            let at = pair.host() + Duration::from_secs(later);
+            let back = pair.follower.instant_of(pair.follower.global(at).unwrap()).unwrap();
+            assert!(back.since(at).abs().as_nanos() <= 2);
+        }
+    }
+
+    #[test]
+    fn pings_follow_the_schedule() {
+        let mut clock = Clock::follower(ClockConfig::default());
+        let sent: Vec<i64> = (0..10_000).filter(|ms| clock.poll_ping(Instant::from_millis(*ms)).is_some()).collect();
+        assert_eq!(sent.iter().filter(|ms| **ms < 2_000).count(), 40);
+        assert_eq!(sent.iter().filter(|ms| **ms >= 2_000).count(), 16);
+        assert_eq!(clock.poll_timeout(), Some(Instant::from_millis(10_000)));
+    }
+
+    #[test]
+    fn refused_pongs_change_nothing() {
+        let mut clock = Clock::follower(ClockConfig::default());
+        let reference = Clock::reference(Duration::ZERO);
+        let at = Instant::from_millis;
+        let ping = clock.poll_ping(at(0)).unwrap();
+        let pong = reference.handle_ping(ping, at(20)).unwrap();
+        clock.handle_pong(pong, at(40)).unwrap();
+        let open = clock.poll_ping(at(50)).unwrap();
+        let before = format!("{clock:?}");
+        let impossible = Pong { ping: open, received: GlobalTime::from_millis(70), sent: GlobalTime::from_millis(60) };
+        let instant = Pong { ping: open, received: GlobalTime::ZERO, sent: GlobalTime::from_millis(60) };
+        let unknown = Pong { ping: Ping { sequence: 99, nonce: 0 }, ..pong };
+        assert_eq!(clock.handle_pong(pong, at(60)), Err(ClockError::RepeatedPong));
+        assert_eq!(clock.handle_pong(impossible, at(90)), Err(ClockError::ImpossibleTimes));
+        assert_eq!(clock.handle_pong(instant, at(90)), Err(ClockError::ImpossibleTimes));
+        assert_eq!(clock.handle_pong(unknown, at(90)), Err(ClockError::UnknownPong));
+        assert_eq!(clock.handle_pong(Pong { ping: open, ..pong }, at(9_000)), Err(ClockError::LatePong));
+        assert_eq!(format!("{clock:?}"), before);
+    }
+
+    #[test]
+    fn roles_are_kept() {
+        let mut reference = Clock::reference(MS * 7);
+        let mut follower = Clock::follower(ClockConfig::default());
+        let ping = follower.poll_ping(Instant::ZERO).unwrap();
+        let mut pong = reference.handle_ping(ping, Instant::ZERO).unwrap();
+        reference.stamp(&mut pong, Instant::from_millis(2));
+        assert_eq!((pong.received, pong.sent), (GlobalTime::from_millis(7), GlobalTime::from_millis(9)));
+        assert_eq!(follower.handle_ping(ping, Instant::ZERO), Err(ClockError::NotReference));
+        assert_eq!(reference.handle_pong(pong, Instant::ZERO), Err(ClockError::NotFollower));
+        assert_eq!(reference.poll_ping(Instant::ZERO), None);
+        assert_eq!(reference.now(Instant::ZERO), Some(GlobalTime::from_millis(7)));
+        assert_eq!(reference.instant_of(GlobalTime::from_millis(7)), Some(Instant::ZERO));
+        assert_eq!((reference.uncertainty(), reference.poll_timeout()), (Some(Duration::ZERO), None));
+    }
+
+    #[test]
+    fn one_way_packets_alone_are_enough() {
+        let mut clock = Clock::follower(ClockConfig::default());
+        for ms in 0..50 {
+            let host = Instant::from_millis(100 * ms);
+            let session = GlobalTime::from_millis(100 * ms + 3_000);
+            clock.handle_stamp(session - MS * 20, host).unwrap();
+            clock.handle_echo(host - MS * 40, session - MS * 20, host).unwrap();
+        }
+        let shown = clock.global(Instant::from_millis(5_000)).unwrap();
+        assert!(shown.since(GlobalTime::from_millis(8_000)).abs() < MS / 10, "{shown}");
+    }
+
+    #[test]
+    fn a_host_that_slept_says_so_and_recovers() {
+        let mut pair = Pair::new(Duration::ZERO, 5);
+        pair.run(5_000);
+        pair.truth += Duration::from_secs(3_600);
+        pair.under_way.clear();
+        pair.tick();
+        assert_eq!(pair.follower.poll_event(), Some(ClockEvent::Suspended(Duration::from_secs(3_600) + MS)));
+        let off = pair.run(2_000).unwrap();
+        assert!(off.abs() < MS, "{off}");
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut pair = Pair::new(Duration::from_secs(1), 7);
+        let before = pair.follower.memory_bytes();
+        pair.run(200_000);
+        assert_eq!(pair.follower.memory_bytes(), before);
+        assert!(before <= 8 * 1024, "{before} bytes");
+    }
+
+    /// Anything that may be done to a clock; spans in ms.
+    #[derive(Clone, Copy, Debug)]
+    enum Input {
+        Wait(i64),
+        Now,
+        Pong { received: i64, hold: i64 },
+        WildPong(i64, i64),
+        Stamp(i64),
+        Echo(i64, i64),
+    }
+
+    fn inputs() -> impl Strategy<Value = Vec<Input>> {
+        let input = prop_oneof![
+            4 => (-20i64..200).prop_map(Input::Wait),
+            1 => (-10_000i64..10_000).prop_map(Input::Wait),
+            4 => Just(Input::Now),
+            4 => (-50i64..50, 0i64..5).prop_map(|(received, hold)| Input::Pong { received, hold }),
+            1 => any::<(i64, i64)>().prop_map(|(received, sent)| Input::WildPong(received, sent)),
+            2 => prop_oneof![-5_000i64..5_000, any::<i64>()].prop_map(Input::Stamp),
+            1 => (-5_000i64..5_000, any::<i64>()).prop_map(|(sent, received)| Input::Echo(sent, received)),
+        ];
+        proptest::collection::vec(input, 1..300)
+    }
+
+    fn apply(clock: &mut Clock, now: Instant, input: Input) {
+        let session = |ms: i64| GlobalTime::from_nanos(now.as_nanos()) + Duration::from_millis(ms);
+        let pong = match input {
+            Input::Pong { received, hold } => Some((session(received), session(received + hold))),
+            Input::WildPong(received, sent) => Some((GlobalTime::from_nanos(received), GlobalTime::from_nanos(sent))),
+            _ => None,
+        };
+        if let (Some((received, sent)), Some(ping)) = (pong, clock.poll_ping(now)) {
+            let _ = clock.handle_pong(Pong { ping, received, sent }, now + MS * 30);
+        }
+        match input {
+            Input::Stamp(ms) => clock.handle_stamp(session(ms), now).unwrap(),
+            Input::Echo(sent, received) => {
+                clock.handle_echo(now + Duration::from_millis(sent), GlobalTime::from_nanos(received), now).unwrap();
+            }
+            _ => (),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_runs_backwards(inputs in inputs(), start in prop_oneof![Just(0), any::<i64>()]) {
+            let mut clock = Clock::follower(ClockConfig::default());
+            let mut now = Instant::from_nanos(start);
+            let mut shown = None;
+            for input in inputs {
+                if let Input::Wait(ms) = input {
+                    now += Duration::from_millis(ms);
+                }
+                apply(&mut clock, now, input);
+                let next = clock.now(now);
+                prop_assert!(next >= shown, "{shown:?} then {next:?}");
+                shown = next;
+            }
+            while clock.poll_event().is_some() {}
+        }
+
+        #[test]
+        fn shifting_time_shifts_results(host in -1_000_000_000i64..1_000_000_000, seed: u64, session in 0i64..1_000_000) {
+            let mut here = Pair::new(Duration::ZERO, seed);
+            let mut there = Pair::new(Duration::from_nanos(host), seed);
+            there.truth += Duration::from_nanos(session);
+            for _ in 0..400 {
+                prop_assert_eq!(here.tick(), there.tick());
+            }
+            prop_assert_eq!(here.follower.uncertainty(), there.follower.uncertainty());
+        }
+
+        #[test]
+        fn a_step_of_half_a_second_heals_within_two(seed: u64, ahead: bool, when in 3_000u32..4_000) {
+            let mut pair = Pair::new(Duration::from_secs(9), seed);
+            pair.run(when);
+            let step = Duration::from_millis(if ahead { 500 } else { -500 });
+            pair.offset -= step;
+            let off = pair.run(2_000).unwrap();
+            prop_assert!(off.abs() < MS * 3, "off by {off}");
+            let stepped = core::iter::from_fn(|| pair.follower.poll_event())
+                .any(|event| matches!(event, ClockEvent::Stepped(by) if (by + step).abs() < MS * 5));
+            prop_assert!(stepped);
+        }
+
+        #[test]
+        fn uncertainty_is_honest(seed: u64) {
+            let mut pair = Pair::new(Duration::from_secs(9), seed);
+            pair.run(1_000);
+            let mut beyond = 0;
+            for _ in 0..20 {
+                let off = pair.run(250).unwrap();
+                beyond += u32::from(off.abs() > pair.follower.uncertainty().unwrap());
+                prop_assert!(off.abs() <= pair.follower.hard_bound().unwrap());
+            }
+            prop_assert!(beyond <= 2, "{beyond} of 20");
+        }
     }
 }
