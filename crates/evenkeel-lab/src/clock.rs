@@ -74,6 +74,8 @@ pub struct PathReport {
     pub under_5ms_secs: f64,
     /// 90 % of the runs stay under 1 ms from here on.
     pub under_1ms_secs: f64,
+    /// The uncertainty published, half the time less.
+    pub uncertainty_p50_ms: f64,
     /// Share of frames with an error within the published uncertainty.
     pub within_uncertainty: f64,
     /// Share of frames with an error within the hard bound.
@@ -95,6 +97,7 @@ pub fn measure_path(name: &str, path: &Conditions, profile: &Profile, runs: u64,
         |limit_ms: f64| percentile(&mut all.iter().map(|run| settled_at(run, limit_ms)).collect::<Vec<_>>(), 0.9);
     let frames = all.iter().flat_map(|run| &run.errors_ms[0]).filter(|(secs, _)| *secs >= profile.score_after).count();
     let share = |beyond: usize| 1.0 - beyond as f64 / frames.max(1) as f64;
+    let mut uncertainties: Vec<f64> = all.iter().flat_map(|run| &run.uncertainties_ms).copied().collect();
     PathReport {
         path: name.to_owned(),
         ours: errors(0),
@@ -103,6 +106,7 @@ pub fn measure_path(name: &str, path: &Conditions, profile: &Profile, runs: u64,
         lightyear: errors(3),
         under_5ms_secs: settled(5.0),
         under_1ms_secs: settled(1.0),
+        uncertainty_p50_ms: percentile(&mut uncertainties, 0.5),
         within_uncertainty: share(all.iter().map(|run| run.beyond_uncertainty).sum()),
         within_bound: share(all.iter().map(|run| run.beyond_bound).sum()),
         backward_ticks: all.iter().map(|run| run.backward_ticks).sum(),

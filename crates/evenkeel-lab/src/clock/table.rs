@@ -14,7 +14,8 @@ impl fmt::Display for PathReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:8} | {} | {} | {} | {}", self.path, self.ours, self.ewma, self.min_of_eight, self.lightyear)?;
         write!(f, " | {:5.2} {:5.2}", self.under_5ms_secs, self.under_1ms_secs)?;
-        write!(f, " | {:5.1} {:5.1}", 100.0 * self.within_uncertainty, 100.0 * self.within_bound)?;
+        write!(f, " | {:5.3}", self.uncertainty_p50_ms)?;
+        write!(f, " {:5.1} {:5.1}", 100.0 * self.within_uncertainty, 100.0 * self.within_bound)?;
         write!(f, " | {:8}", self.backward_ticks)
     }
 }
@@ -35,7 +36,7 @@ impl fmt::Display for ClockReport {
                 f,
                 "path     | ours                 | EWMA of RTT/2        | NTP's min of eight   | lightyear's rule    "
             )?;
-            writeln!(f, " | <5 ms, <1 ms after s | % within uncertainty, bound | backwards")?;
+            writeln!(f, " | <5 ms, <1 ms after s | uncertainty ms, % within it, % within bound | backwards")?;
             for path in paths {
                 writeln!(f, "{path}")?;
             }

@@ -30,6 +30,8 @@ enum Happening {
 pub(super) struct Run {
     pub(super) errors_ms: [Vec<(f64, f64)>; 4],
     pub(super) backward_ticks: u32,
+    /// As published, one for each scored frame.
+    pub(super) uncertainties_ms: Vec<f64>,
     /// Frames on which the error exceeded the published uncertainty, and the hard bound.
     pub(super) beyond_uncertainty: usize,
     pub(super) beyond_bound: usize,
@@ -87,6 +89,7 @@ pub(super) fn run(conditions: &Conditions, profile: &Profile, seed: u64) -> Run 
         run: Run {
             errors_ms: Default::default(),
             backward_ticks: 0,
+            uncertainties_ms: Vec::new(),
             beyond_uncertainty: 0,
             beyond_bound: 0,
             memory_bytes: 0,
@@ -185,6 +188,7 @@ impl World<'_> {
         }
         if secs >= self.profile.score_after {
             let beyond = |limit: Option<Duration>| limit.is_none_or(|limit| error.abs() > limit.as_millis_f64());
+            self.run.uncertainties_ms.extend(self.follower.uncertainty().map(Duration::as_millis_f64));
             self.run.beyond_uncertainty += usize::from(beyond(self.follower.uncertainty()));
             self.run.beyond_bound += usize::from(beyond(self.follower.hard_bound()));
         }
