@@ -19,6 +19,13 @@ pub struct Vector {
     pub(crate) quantised: Quantised,
 }
 
+impl Vector {
+    /// The motion on the wire format's lattice, ready to be written.
+    pub fn quantised(&self) -> &Quantised {
+        &self.quantised
+    }
+}
+
 /// The newest vectors of one entity, with consecutive numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Exported {
