@@ -18,6 +18,7 @@ pub(super) struct Load {
     poses: Vec<Pose>,
     /// What each receiver got in the ticks before, as it will acknowledge it.
     arriving: VecDeque<Vec<(HostId, ReceiptEntry)>>,
+    spare: Vec<Vec<(HostId, ReceiptEntry)>>,
     receipts_sent: u16,
 }
 
@@ -34,7 +35,7 @@ impl Load {
             sender.add_entity(EntityId(i), threshold, now).expect("within limits");
         }
         let poses = vec![Pose::at(Vec3::ZERO); entities as usize];
-        Self { sender, now, tick: 0, poses, arriving: VecDeque::new(), receipts_sent: 0 }
+        Self { sender, now, tick: 0, poses, arriving: VecDeque::new(), spare: Vec::new(), receipts_sent: 0 }
     }
 
     /// Time goes on by a tick. Entities for which `due` holds change course, the others stay on the exported path.
@@ -64,7 +65,8 @@ impl Load {
     /// Takes everything that is due off the sender. Answers how many bytes that is.
     pub(super) fn transmit(&mut self) -> usize {
         let mut bytes = 0;
-        let mut arriving = Vec::new();
+        let mut arriving = self.spare.pop().unwrap_or_default();
+        arriving.clear();
         let delay = TICK * DELAY_TICKS as i64;
         while let Some(datagram) = self.sender.poll_transmit(self.now) {
             bytes += datagram.bytes.len();
@@ -87,7 +89,10 @@ impl Load {
         entries.sort_by_key(|(host, _)| *host);
         self.receipts_sent = self.receipts_sent.wrapping_add(1);
         let header = ReceiptsHeader { number: self.receipts_sent, sent: self.now - TICK * DELAY_TICKS as i64 };
-        entries.chunk_by(|a, b| a.0 == b.0).map(|chunk| (chunk[0].0, receipt(&header, chunk))).collect()
+        let by_host = entries.chunk_by(|a, b| a.0 == b.0);
+        let receipts = by_host.map(|chunk| (chunk[0].0, receipt(&header, chunk))).collect();
+        self.spare.push(entries);
+        receipts
     }
 
     pub(super) fn deliver(&mut self, receipts: &[(HostId, Vec<u8>)]) {

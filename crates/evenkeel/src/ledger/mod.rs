@@ -291,7 +291,7 @@ impl Ledger {
         let book = &mut self.entities[entity.0];
         if let Some(vector) = book.exported.drop_oldest() {
             for pair in &mut book.pairs {
-                pair.keep_if_in_use(vector.number, vector.generated, &vector.motion);
+                pair.keep_if_in_use(vector.number, &vector.motion);
             }
         }
     }

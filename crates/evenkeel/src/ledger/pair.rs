@@ -30,6 +30,7 @@ impl Relevance {
 /// One vector on its way to one receiver, or arrived there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flight {
+    pub(crate) generated: GlobalTime,
     pub(crate) sent: GlobalTime,
     pub(crate) arrival: GlobalTime,
     pub(crate) vector: u32,
@@ -50,8 +51,10 @@ pub(crate) struct Held {
     pub(crate) until: GlobalTime,
 }
 
-/// More flights than this are never kept per entity and receiver; the oldest count as lost.
+/// More flights than this are never kept per entity and receiver, however long the history asked for.
 const MAX_FLIGHTS: usize = 64;
+/// The books are closed after so many arrivals, if nobody asks before.
+const CLOSE_EVERY: u32 = 8;
 
 /// The books of one entity at one receiver.
 #[derive(Debug)]
@@ -67,7 +70,9 @@ pub(crate) struct PairBook {
     /// When the receiver first showed the entity.
     shown_since: Option<GlobalTime>,
     /// The motion of the vector in use, once the exported path no longer holds it.
-    anchor: Option<Box<(u32, GlobalTime, Motion)>>,
+    anchor: Option<Box<(u32, Motion)>>,
+    /// Arrivals since the books were last closed.
+    unclosed: u32,
     pub(crate) held: Option<Held>,
     /// The newest vector queued for sending; 0 for none.
     pub(crate) queued: u32,
@@ -96,6 +101,7 @@ impl PairBook {
             until: now - lag,
             shown_since: None,
             anchor: None,
+            unclosed: 0,
             held: None,
             queued: 0,
             acknowledged: 0,
@@ -103,11 +109,21 @@ impl PairBook {
         }
     }
 
-    pub(crate) fn record_send(&mut self, vector: u32, sent: GlobalTime) {
+    pub(crate) fn record_send(&mut self, vector: u32, generated: GlobalTime, sent: GlobalTime, context: Context<'_>) {
         if self.flights.len() >= MAX_FLIGHTS {
-            self.flights.remove(0);
+            self.make_room(context, sent);
         }
-        self.flights.push(Flight { sent, arrival: sent, vector, fate: Fate::InFlight });
+        self.flights.push(Flight { generated, sent, arrival: sent, vector, fate: Fate::InFlight });
+    }
+
+    /// Forgets the older half of the flights, with the books closed over what they meant.
+    fn make_room(&mut self, context: Context<'_>, now: GlobalTime) {
+        self.close(context, now);
+        let kept = MAX_FLIGHTS / 2;
+        if self.flights.len() > kept {
+            self.close_to(context, now - context.placing.lag);
+            self.flights.drain(..self.flights.len() - kept);
+        }
     }
 
     pub(crate) fn last_sent(&self) -> Option<&Flight> {
@@ -131,6 +147,7 @@ impl PairBook {
         arrival: GlobalTime,
         taken: bool,
         context: Context<'_>,
+        now: GlobalTime,
     ) -> Option<Flight> {
         let index = self.position(vector, sent)?;
         if self.flights[index].fate == Fate::Arrived {
@@ -138,7 +155,7 @@ impl PairBook {
         }
         let mut arrived = self.flights[index];
         (arrived.fate, arrived.arrival) = (Fate::Arrived, arrival);
-        let start = self.piece(&arrived, context).map_or(GlobalTime::MAX, |piece| piece.start);
+        let (start, _) = timing(&arrived, context);
         if start < self.until && context.exported.reaches_back_to(start) {
             // It had counted as lost and the books are closed: book the difference.
             let without = self.error(context, start, self.until);
@@ -153,6 +170,10 @@ impl PairBook {
             self.acknowledged = self.acknowledged.max(vector);
         }
         self.shown_since = Some(self.shown_since.map_or(start, |since| since.min(start)));
+        self.unclosed += 1;
+        if self.unclosed >= CLOSE_EVERY {
+            self.close(context, now);
+        }
         Some(arrived)
     }
 
@@ -169,7 +190,8 @@ impl PairBook {
     }
 
     fn position(&self, vector: u32, sent: GlobalTime) -> Option<usize> {
-        self.flights.iter().position(|f| f.vector == vector && f.sent == sent)
+        // Receipts speak of what was sent lately.
+        self.flights.iter().rposition(|f| f.vector == vector && f.sent == sent)
     }
 
     /// The shown time up to which everything is known: before the oldest vector whose fate is open.
@@ -180,6 +202,7 @@ impl PairBook {
 
     /// Closes the books as far as everything is known, and forgets what will never matter again.
     pub(crate) fn close(&mut self, context: Context<'_>, now: GlobalTime) {
+        self.unclosed = 0;
         self.close_to(context, self.frontier(now, context.placing.lag));
         self.forget(context, now);
     }
@@ -199,14 +222,14 @@ impl PairBook {
     /// Drops flights that no query within the history can reach.
     fn forget(&mut self, context: Context<'_>, now: GlobalTime) {
         let horizon = self.until.min(now - context.history - context.placing.lag);
-        let Some(shown) = self.shown_at(context, horizon).map(|piece| piece.vector) else { return };
+        let Some(shown) = self.flight_at(context, horizon).map(|flight| flight.vector) else { return };
         self.flights.retain(|f| f.vector >= shown || f.fate == Fate::InFlight);
     }
 
     /// The exported path is about to drop a vector: keep its motion if it is the one in use.
-    pub(crate) fn keep_if_in_use(&mut self, number: u32, generated: GlobalTime, motion: &Motion) {
+    pub(crate) fn keep_if_in_use(&mut self, number: u32, motion: &Motion) {
         if self.last_arrived().is_some_and(|f| f.vector == number) {
-            self.anchor = Some(Box::new((number, generated, *motion)));
+            self.anchor = Some(Box::new((number, *motion)));
         }
     }
 
@@ -247,60 +270,76 @@ impl PairBook {
 
     /// The piece shown at a shown time.
     pub(crate) fn shown_at(&self, context: Context<'_>, t: GlobalTime) -> Option<Piece> {
-        self.flights
-            .iter()
-            .filter(|f| f.fate != Fate::Lost)
-            .filter_map(|f| self.piece(f, context))
-            .filter(|piece| piece.start <= t)
+        self.piece(self.flight_at(context, t)?, context)
+    }
+
+    /// The flight whose vector is shown at a shown time.
+    fn flight_at(&self, context: Context<'_>, t: GlobalTime) -> Option<&Flight> {
+        let mut best: Option<(&Flight, GlobalTime)> = None;
+        for flight in self.flights.iter().filter(|f| f.fate != Fate::Lost) {
+            let (start, _) = timing(flight, context);
             // A vector that was sent twice counts from its first arrival.
-            .max_by_key(|piece| (piece.vector, core::cmp::Reverse(piece.start)))
+            let better = |(old, since): (&Flight, GlobalTime)| {
+                flight.vector > old.vector || (flight.vector == old.vector && start < since)
+            };
+            if start <= t && best.is_none_or(better) {
+                best = Some((flight, start));
+            }
+        }
+        best.map(|(flight, _)| flight)
     }
 
     /// The placed path from `from` on: the newest vector by generation among those that have taken effect.
     fn placed<'a>(&'a self, context: Context<'a>, from: GlobalTime) -> impl Iterator<Item = Piece> + 'a {
         let mut cursor = from;
         let mut current = 0;
-        let mut first = self.shown_at(context, from);
+        let mut first = self.flight_at(context, from);
         core::iter::from_fn(move || {
-            if let Some(piece) = first.take() {
-                current = piece.vector;
-                return Some(piece);
-            }
-            let next = self
-                .flights
-                .iter()
-                .filter(|f| f.fate != Fate::Lost && f.vector > current)
-                .filter_map(|f| self.piece(f, context))
-                .filter(|piece| piece.start > cursor)
-                .min_by_key(|piece| (piece.start, core::cmp::Reverse(piece.vector)))?;
-            (cursor, current) = (next.start, next.vector);
-            Some(next)
+            let next = first.take().or_else(|| self.flight_after(context, cursor, current))?;
+            cursor = cursor.max(timing(next, context).0);
+            current = next.vector;
+            self.piece(next, context)
         })
     }
 
-    fn piece(&self, flight: &Flight, context: Context<'_>) -> Option<Piece> {
-        let (generated, motion) = match context.exported.get(flight.vector) {
-            Some(vector) => (vector.generated, vector.motion),
-            None => {
-                let (number, generated, motion) = **self.anchor.as_ref()?;
-                (number == flight.vector).then_some((generated, motion))?
+    /// The flight that takes over from vector `current` after a shown time, the first of those that are newer.
+    fn flight_after(&self, context: Context<'_>, cursor: GlobalTime, current: u32) -> Option<&Flight> {
+        let mut best: Option<(&Flight, GlobalTime)> = None;
+        for flight in self.flights.iter().filter(|f| f.fate != Fate::Lost && f.vector > current) {
+            let (start, _) = timing(flight, context);
+            let sooner = |(old, at): (&Flight, GlobalTime)| start < at || (start == at && flight.vector > old.vector);
+            if start > cursor && best.is_none_or(sooner) {
+                best = Some((flight, start));
             }
+        }
+        best.map(|(flight, _)| flight)
+    }
+
+    fn piece(&self, flight: &Flight, context: Context<'_>) -> Option<Piece> {
+        let motion = match context.exported.get(flight.vector) {
+            Some(vector) => vector.motion,
+            None => self.anchor.as_deref().filter(|(number, _)| *number == flight.vector)?.1,
         };
-        let delay = context.path.delay().unwrap_or(Duration::ZERO);
-        let arrival = match flight.fate {
-            Fate::Arrived => flight.arrival,
-            Fate::InFlight | Fate::Lost => flight.sent + delay,
-        };
-        let placing = context.placing;
-        let epoch = placing.epoch(generated, arrival, delay);
-        let start = placing.start(epoch, arrival);
-        Some(Piece { start, epoch, motion, vector: flight.vector, freeze: Some(epoch + placing.max_age) })
+        let (start, epoch) = timing(flight, context);
+        let freeze = Some(epoch + context.placing.max_age);
+        Some(Piece { start, epoch, motion, vector: flight.vector, freeze })
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
         let spilled = if self.flights.spilled() { self.flights.capacity() * size_of::<Flight>() } else { 0 };
-        spilled + self.anchor.as_ref().map_or(0, |_| size_of::<(u32, GlobalTime, Motion)>())
+        spilled + self.anchor.as_ref().map_or(0, |_| size_of::<(u32, Motion)>())
     }
+}
+
+/// From when on a flight's vector is shown, and from when on it is extrapolated, both in shown time.
+fn timing(flight: &Flight, context: Context<'_>) -> (GlobalTime, GlobalTime) {
+    let delay = context.path.delay().unwrap_or(Duration::ZERO);
+    let arrival = match flight.fate {
+        Fate::Arrived => flight.arrival,
+        Fate::InFlight | Fate::Lost => flight.sent + delay,
+    };
+    let epoch = context.placing.epoch(flight.generated, arrival, delay);
+    (context.placing.start(epoch, arrival), epoch)
 }
 
 fn fading(window: Option<Duration>, span: Duration) -> f64 {

@@ -117,8 +117,9 @@ impl Sender {
         if self.ledger.entities[entity.0].pairs.len() <= receiver.0 {
             return;
         }
+        let now = self.now;
         let (book, context) = self.ledger.split(entity, receiver);
-        if book.record_arrival(number, sent, arrival, taken, context).is_some() {
+        if book.record_arrival(number, sent, arrival, taken, context, now).is_some() {
             let settled = Settled { entity, receiver, vector: number, sent, arrival: Some(arrival) };
             self.policy.settled(&self.ledger, &settled);
         }

@@ -134,11 +134,11 @@ impl Sender {
                 return Ok(Written::Record(Carried::Farewell { entity, epoch, tick }));
             }
         };
-        if !self.write_vector(receiver, entity, number, before, w)? {
+        let Some(generated) = self.write_vector(receiver, entity, number, before, w)? else {
             return Ok(Written::Nothing);
-        }
-        let pair = &mut self.ledger.entities[entity.0].pairs[receiver.0];
-        pair.record_send(number, self.now);
+        };
+        let (pair, context) = self.ledger.split(entity, receiver);
+        pair.record_send(number, generated, self.now, context);
         if pair.queued == number {
             pair.queued = 0;
         }
@@ -148,7 +148,8 @@ impl Sender {
         Ok(Written::Record(Carried::Vector { entity, number }))
     }
 
-    /// Writes one vector against the newest baseline the receiver is known to have. Answers false if the vector is gone.
+    /// Writes one vector against the newest baseline the receiver is known to have. Answers when it was generated; nothing
+    /// if it is gone.
     fn write_vector(
         &mut self,
         receiver: ReceiverIndex,
@@ -156,9 +157,9 @@ impl Sender {
         number: u32,
         before: Option<EntityId>,
         w: &mut BitWriter<'_>,
-    ) -> Result<bool, Full> {
+    ) -> Result<Option<GlobalTime>, Full> {
         let book = &self.ledger.entities[entity.0];
-        let (Some(id), Some(vector)) = (book.id, book.exported.get(number)) else { return Ok(false) };
+        let (Some(id), Some(vector)) = (book.id, book.exported.get(number)) else { return Ok(None) };
         let acknowledged = book.pairs[receiver.0].acknowledged;
         let in_window = acknowledged < number && number - acknowledged < BASELINE_WINDOW;
         let baseline = if in_window { book.exported.get(acknowledged) } else { None };
@@ -170,8 +171,8 @@ impl Sender {
         let age_ticks = self.format.tick_of(self.now).saturating_sub(vector.quantised.tick()).max(0) as u64;
         let head = RecordHead { entity: id, epoch: book.epoch, content, sequence: sequence_of(number), age_ticks };
         head.emit(before, w)?;
-        w.copy(body.as_bytes(), body.len_bits())?;
-        Ok(true)
+        body.copy_to(w)?;
+        Ok(Some(vector.generated))
     }
 
     fn write_acknowledgement(&mut self, receiver: ReceiverIndex) -> Option<usize> {

@@ -1,0 +1,3 @@
+fn main() {
+    println!("{:?}", evenkeel_lab::bench::all_due(60, None));
+}
