@@ -13,6 +13,18 @@ pub use rivals::{Ewma, Exchange, Lightyear, MinOfEight, Rival};
 /// The paths of the table, by their names in [`Conditions::named`].
 pub const PATHS: [&str; 7] = ["lan", "near", "mid", "far", "sat", "uniform", "wifi"];
 
+/// Paths that break an assumption of the clock, by name and conditions: no targets, but to be known. Normal jitter has no
+/// floor, correlated jitter keeps away from it for long, and the others change it.
+pub const ROUGH_PATHS: [(&str, &str); 7] = [
+    ("normal", "delay=50ms,jitter=normal:5ms"),
+    ("slow", "delay=50ms,jitter=correlated:10ms:5s"),
+    ("pareto", "delay=50ms,jitter=pareto:5ms:2.5"),
+    ("longer", "mid,steps=100s:50ms"),
+    ("shorter", "mid,steps=100s:-30ms"),
+    ("detour", "mid,steps=100s:50ms;200s:0ms"),
+    ("ramp", "mid,lines=100s:0ms;160s:40ms;220s:0ms"),
+];
+
 /// What happens on a path besides its delays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profile {
@@ -250,6 +262,8 @@ pub struct ClockReport {
     pub paths: Vec<PathReport>,
     /// The same with the reference reporting when it got the follower's datagrams.
     pub paths_with_echoes: Vec<PathReport>,
+    /// The rough paths, without echoes.
+    pub rough_paths: Vec<PathReport>,
     /// A step of half a second either way, on the named paths.
     pub steps: Vec<StepReport>,
     /// The same with echoes.
@@ -266,6 +280,7 @@ pub fn measure(runs: u64, seed: u64) -> Result<ClockReport, ConditionsError> {
     let mut report = ClockReport {
         paths: Vec::new(),
         paths_with_echoes: Vec::new(),
+        rough_paths: Vec::new(),
         steps: Vec::new(),
         steps_with_echoes: Vec::new(),
         random_share: [&REFERENCE, &with_echoes].map(|profile| measure_random_paths(profile, 150, seed)),
@@ -279,6 +294,9 @@ pub fn measure(runs: u64, seed: u64) -> Result<ClockReport, ConditionsError> {
             report.steps.push(measure_step(name, &path, &REFERENCE, step_ms, runs, seed));
             report.steps_with_echoes.push(measure_step(name, &path, &with_echoes, step_ms, runs, seed));
         }
+    }
+    for (name, conditions) in ROUGH_PATHS {
+        report.rough_paths.push(measure_path(name, &conditions.parse()?, &REFERENCE, runs, seed));
     }
     Ok(report)
 }
@@ -331,6 +349,15 @@ mod tests {
             assert!(report.within_uncertainty > 0.9 && report.within_bound == 1.0, "{report}");
             assert_eq!(report.backward_ticks, 0);
             assert!(report.memory_bytes <= 8 * 1024);
+        }
+    }
+
+    #[test]
+    fn changes_of_the_path_are_not_taken_for_the_clock() {
+        for (name, conditions) in ROUGH_PATHS.iter().filter(|(name, _)| ["longer", "shorter", "detour"].contains(name))
+        {
+            let report = measure_path(name, &conditions.parse().unwrap(), &REFERENCE, 1, 7);
+            assert!(report.ours.p99_ms < 1.5 && report.ours.max_ms < 4.0, "{report}");
         }
     }
 
