@@ -40,10 +40,12 @@ const EXCESS_USUAL: f64 = 2e6;
 const RESOLUTION_MIN: f64 = 1e3;
 /// A packet that undercuts all others so far by more than so many times what is to be expected is no luck.
 const LUCK: f64 = 8.0;
-/// Nor is one that undercuts them by this much more, ns.
+/// Nor is one that undercuts them by the mean excess and this much more, ns.
 const OUTDATED: f64 = 3e6;
 /// A bucket so many times the mean excess above the line holds packets of a slower path.
 const SCATTER: f64 = 4.0;
+/// A detour is longer by this share of the mean excess at least, which itself grows with the detour.
+const DETOUR: f64 = 0.2;
 /// What is said about packets of late is said about this long.
 const OF_LATE: f64 = 10e9;
 /// The floor of the margin is remembered in so many slots of [`FLOOR_SLOT`] each: 15 minutes.
@@ -109,7 +111,7 @@ impl Side {
     /// Forgets everything if a new packet is so far under the line that the path must have become faster: the slow ones
     /// say nothing any more, and a line under both would follow the change of the path instead of the clock.
     fn outdate(&mut self, under: f64) {
-        if under > OUTDATED + LUCK * self.resolution() {
+        if under > OUTDATED + self.excess + LUCK * self.resolution() {
             self.clear();
         }
     }
@@ -123,7 +125,7 @@ impl Side {
         let older = self.points.range(..start).fold(f64::INFINITY, lowest);
         let of_late = self.points.range(start..).fold(f64::INFINITY, lowest);
         let luck = LUCK * self.resolution() * (WINDOW / OF_LATE);
-        of_late - older > OUTDATED + luck && of_late < f64::INFINITY
+        of_late - older > OUTDATED + DETOUR * self.excess + luck && of_late < f64::INFINITY
     }
 
     /// Keeps the books about how many packets there are and how far they scatter above `floor`.
