@@ -4,7 +4,7 @@
 
 use evenkeel::{GlobalTime, Instant};
 
-/// The four times of an exchange in seconds: ping sent (host), received (session), pong sent (session), received (host).
+/// The four times of an exchange: ping sent (host), received (session), pong sent (session), received (host).
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
     /// Ping sent, by the host's clock.

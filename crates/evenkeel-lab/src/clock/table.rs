@@ -29,8 +29,12 @@ impl fmt::Display for StepReport {
 
 impl fmt::Display for ClockReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let titles = [("Stamps from the reference only", &self.paths), ("With echoes", &self.paths_with_echoes)];
-        for (title, paths) in titles {
+        let tables = [
+            ("Stamps from the reference only", &self.paths),
+            ("With echoes", &self.paths_with_echoes),
+            ("Rough paths, without echoes", &self.rough_paths),
+        ];
+        for (title, paths) in tables {
             writeln!(f, "{title}: error p50, p99, max in ms")?;
             write!(
                 f,

@@ -199,6 +199,8 @@ mod tests {
             floor: 40.0 * MS,
             luck_up: 0.2 * MS,
             luck_down: 0.2 * MS,
+            high: 20.0 * MS,
+            low: -20.0 * MS,
             skew_uncertainty: 1e-6,
         }
     }

@@ -40,6 +40,14 @@ const EXCESS_USUAL: f64 = 2e6;
 const RESOLUTION_MIN: f64 = 1e3;
 /// A packet that undercuts all others so far by more than so many times what is to be expected is no luck.
 const LUCK: f64 = 8.0;
+/// Nor is one that undercuts them by the mean excess and this much more, ns.
+const OUTDATED: f64 = 3e6;
+/// A bucket so many times the mean excess above the line holds packets of a slower path.
+const SCATTER: f64 = 4.0;
+/// A detour is longer by this share of the mean excess at least, which itself grows with the detour.
+const DETOUR: f64 = 0.2;
+/// What is said about packets of late is said about this long.
+const OF_LATE: f64 = 10e9;
 /// The floor of the margin is remembered in so many slots of [`FLOOR_SLOT`] each: 15 minutes.
 const FLOOR_SLOTS: usize = 15;
 const FLOOR_SLOT: f64 = 60e9;
@@ -100,6 +108,26 @@ impl Side {
         self.points.insert(index, Point { at, value });
     }
 
+    /// Forgets everything if a new packet is so far under the line that the path must have become faster: the slow ones
+    /// say nothing any more, and a line under both would follow the change of the path instead of the clock.
+    fn outdate(&mut self, under: f64) {
+        if under > OUTDATED + self.excess + LUCK * self.resolution() {
+            self.clear();
+        }
+    }
+
+    /// Whether all packets of late are far above the older ones: the path has become slower, and until the older ones are
+    /// forgotten a line under both would follow the change of the path instead of the clock.
+    fn on_detour(&self, slope: f64, now: f64) -> bool {
+        let height = |point: &Point| point.value + slope * (now - point.at);
+        let lowest = |low: f64, point: &Point| low.min(height(point));
+        let start = self.points.partition_point(|point| point.at < now - OF_LATE);
+        let older = self.points.range(..start).fold(f64::INFINITY, lowest);
+        let of_late = self.points.range(start..).fold(f64::INFINITY, lowest);
+        let luck = LUCK * self.resolution() * (WINDOW / OF_LATE);
+        of_late - older > OUTDATED + DETOUR * self.excess + luck && of_late < f64::INFINITY
+    }
+
     /// Keeps the books about how many packets there are and how far they scatter above `floor`.
     fn count(&mut self, at: f64, height: f64) {
         let passed = (at - self.newest).clamp(0.0, WINDOW);
@@ -133,10 +161,15 @@ impl Side {
         self.resolution() + 2.0 * libm::sqrt(self.excess * loosening * interval)
     }
 
-    /// Of the buckets, not of the packets: the many of the first seconds would drown all others.
-    fn mean_age(&self, now: f64) -> f64 {
-        let sum: f64 = self.points.iter().map(|point| now - point.at).sum();
-        sum / self.points.len().max(1) as f64
+    /// The mean age of the buckets (the many packets of the first seconds would drown all others) whose height above the
+    /// line is mere jitter: the others are from when the path was slower, and say nothing about the clock.
+    fn mean_age(&self, slope: f64, now: f64) -> f64 {
+        let height = |point: &Point| point.value + slope * (now - point.at);
+        let lowest = self.points.iter().map(height).fold(f64::INFINITY, f64::min);
+        let limit = lowest + OUTDATED + SCATTER * self.excess;
+        let near = self.points.iter().filter(|point| height(point) <= limit);
+        let (count, sum) = near.fold((0.0, 0.0), |(count, sum), point| (count + 1.0, sum + now - point.at));
+        sum / f64::max(count, 1.0)
     }
 
     fn forget_before(&mut self, oldest: f64) {
@@ -208,6 +241,9 @@ pub(super) struct Estimate {
     /// By how much a lucky packet may still undercut the line above and below.
     pub(super) luck_up: f64,
     pub(super) luck_down: f64,
+    /// Where the two lines pass.
+    pub(super) high: f64,
+    pub(super) low: f64,
     /// Largest error to be expected of the skew.
     pub(super) skew_uncertainty: f64,
 }
@@ -255,6 +291,8 @@ impl Hull {
     /// A packet to the reference: sent at `at`, it saw an offset of `seen`, which is too high by its delay.
     pub(super) fn add_up(&mut self, at: f64, seen: f64) {
         let skew = self.skew();
+        let under = self.estimate.map_or(0.0, |estimate| estimate.high + skew * (at - estimate.at) - seen);
+        self.up.outdate(under);
         self.up.add(at, seen, skew);
         let line = self.estimate.map(|estimate| estimate.offset_at(at) + estimate.floor / 2.0);
         self.up.count(at, line.map_or(0.0, |line| seen - line));
@@ -263,6 +301,8 @@ impl Hull {
     /// A packet from the reference: received at `at`, it saw an offset of `seen`, which is too low by its delay.
     pub(super) fn add_down(&mut self, at: f64, seen: f64) {
         let skew = self.skew();
+        let under = self.estimate.map_or(0.0, |estimate| seen - estimate.low - skew * (at - estimate.at));
+        self.down.outdate(under);
         self.down.add(at, -seen, -skew);
         let line = self.estimate.map(|estimate| estimate.offset_at(at) - estimate.floor / 2.0);
         self.down.count(at, line.map_or(0.0, |line| line - seen));
@@ -278,7 +318,8 @@ impl Hull {
         let mut scratch = [[Point::default(); BUCKETS]; 2];
         let [scratch_up, scratch_down] = &mut scratch;
         let (up, down) = (self.up.corners(scratch_up), self.down.corners(scratch_down));
-        let skew = self.fit_skew(up, down, now);
+        let detour = self.up.on_detour(self.skew(), now) || self.down.on_detour(-self.skew(), now);
+        let skew = if detour { self.skew_home } else { self.fit_skew(up, down, now) };
         let loosening = LOOSENING * libm::sqrt(self.skew_variance) + LOOSENING_MIN;
         let (high, age_up) = touch(up, skew, loosening, now);
         let (low, age_down) = touch(down, -skew, loosening, now);
@@ -300,8 +341,19 @@ impl Hull {
         let uncertainty = slack + stale + self.up.doubt(loosening) + self.down.doubt(loosening);
         let (luck_up, luck_down) = (slack + LUCK * self.up.resolution(), slack + LUCK * self.down.resolution());
         let skew_uncertainty = 3.0 * libm::sqrt(self.skew_variance);
-        self.estimate =
-            Some(Estimate { at: now, offset, skew, uncertainty, bound, floor, luck_up, luck_down, skew_uncertainty });
+        self.estimate = Some(Estimate {
+            at: now,
+            offset,
+            skew,
+            uncertainty,
+            bound,
+            floor,
+            luck_up,
+            luck_down,
+            high,
+            low,
+            skew_uncertainty,
+        });
     }
 
     /// Forgets all packets, because one of the clocks was set; skew and floor stay true.
@@ -330,7 +382,7 @@ impl Hull {
     /// less the mean age.
     fn fit_skew(&mut self, up: &[Point], down: &[Point], now: f64) -> f64 {
         let (worth_up, worth_down) = (1.0 / self.up.resolution(), 1.0 / self.down.resolution());
-        let (mean_up, mean_down) = (self.up.mean_age(now), self.down.mean_age(now));
+        let (mean_up, mean_down) = (self.up.mean_age(self.skew(), now), self.down.mean_age(-self.skew(), now));
         let spread = HOME_TRUST * libm::sqrt(self.skew_variance) + HOME_SPREAD;
         let stiffness = 1.0 / (spread * spread);
         let (mut low, mut high) = (-SKEW_MAX, SKEW_MAX);
