@@ -1,9 +1,15 @@
 //! The laboratory: measurements of the heart from ground truth, outside the thing measured.
 //!
+//! - [`world`]: one sender and its receivers over the network model, watched from outside;
+//! - [`comparison`]: the short comparison that the program runs by default;
+//! - [`drive`]: tanks with seeded drivers;
 //! - [`bench`]: the table of figures that the heart must reach;
 //! - [`clock`]: how far off the session's clock is, beside today's rules;
 //! - [`wire`]: how many bytes a vector takes, over recorded games.
 
 pub mod bench;
 pub mod clock;
+pub mod comparison;
+pub mod drive;
 pub mod wire;
+pub mod world;

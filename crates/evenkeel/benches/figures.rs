@@ -5,12 +5,12 @@ use evenkeel_lab::bench;
 fn main() {
     let options = bench::Options {
         data: bench::default_data(),
-        clock_runs: 1,
+        clock_runs: 20,
         count: Some(|body| {
             let info = allocation_counter::measure(body);
             (info.count_total, info.bytes_current, info.bytes_max)
         }),
-        progress: |what| eprintln!("measuring: {what}"),
+        progress: &|what| eprintln!("measuring: {what}"),
     };
     match bench::run(&options) {
         Ok(figures) => println!("{figures}"),

@@ -1,5 +1,7 @@
 //! Bad input: a typed error or an event, nothing changed, no panic.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{SENDER, TANK, World, at, ms, zigzag};

@@ -1,5 +1,7 @@
 //! What sender and receiver do together, one promise per test.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{SENDER, TANK, Way, World, at, ms, zigzag};
@@ -527,7 +529,7 @@ fn a_receiver_that_forgot_everything_recovers_by_itself() {
     fresh.add_sender(SENDER, Format::default(), world.now).unwrap();
     let mut refused = 0;
     for _ in 0..4_000 {
-        world.now = world.now + ms(1);
+        world.now += ms(1);
         drive(&mut world.sender, world.now);
         while let Some(datagram) = world.sender.poll_transmit(world.now) {
             refused += usize::from(fresh.handle_datagram(SENDER, datagram.bytes, world.now).is_err());

@@ -3,6 +3,8 @@
 //! Ground truth never asks the ledger: it integrates, between any two events, the distance between the exported path and
 //! what `Receiver::place` answers, by adaptive quadrature.
 
+#![allow(clippy::unwrap_used)]
+
 use evenkeel::wire::Format;
 use evenkeel::{
     Attitude, ClockRule, Duration, EntityId, GlobalTime, HostId, Motion, Placing, Pose, Receiver, ReceiverConfig,
@@ -97,7 +99,7 @@ fn simulate(setting: &Setting) -> Run {
                 receivers[host.0 as usize].handle_datagram(HostId(9), &bytes, clock).unwrap();
             }
         } else {
-            next_tick = next_tick + Duration::from_nanos(16_666_667);
+            next_tick += Duration::from_nanos(16_666_667);
             let pose = drive.step(&mut random, setting.arcs, clock < quiet);
             if sender.observe(TANK, pose, clock).unwrap().is_some() {
                 let newest = sender.ledger().newest(sender.ledger().entity(TANK).unwrap()).unwrap();

@@ -1,5 +1,7 @@
 //! What disbelief costs the honest, and what it takes from liars.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{SENDER, TANK, at, ms, zigzag};

@@ -21,7 +21,7 @@ const TRACES: [&str; 3] = ["bzflag-default-a", "bzflag-dense-a", "bzflag-dense-b
 const JSON_VERSION: u32 = 1;
 
 /// How much to measure.
-pub struct Options {
+pub struct Options<'a> {
     /// Where `traces/` is.
     pub data: PathBuf,
     /// Runs of the clock per path; 20 for the figures in the documentation.
@@ -29,7 +29,7 @@ pub struct Options {
     /// How to count allocations, if the program can.
     pub count: Option<CountAllocations>,
     /// Told what is being measured.
-    pub progress: fn(&str),
+    pub progress: &'a dyn Fn(&str),
 }
 
 /// All figures.
@@ -50,7 +50,7 @@ pub struct Figures {
 }
 
 /// Measures everything.
-pub fn run(options: &Options) -> Result<Figures> {
+pub fn run(options: &Options<'_>) -> Result<Figures> {
     let step = options.progress;
     step("integral");
     let integral = integral_classes(2_000);

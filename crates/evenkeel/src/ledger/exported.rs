@@ -30,11 +30,16 @@ impl Vector {
 #[derive(Debug, Default)]
 pub(crate) struct Exported {
     ring: VecDeque<Vector>,
+    /// The number of the oldest vector in the ring, if there is one.
+    oldest: u32,
 }
 
 impl Exported {
     pub(crate) fn push(&mut self, vector: Vector) {
         debug_assert!(self.ring.back().is_none_or(|last| last.number + 1 == vector.number));
+        if self.ring.is_empty() {
+            self.oldest = vector.number;
+        }
         self.ring.push_back(vector);
     }
 
@@ -43,8 +48,12 @@ impl Exported {
     }
 
     pub(crate) fn get(&self, number: u32) -> Option<&Vector> {
-        let oldest = self.ring.front()?.number;
-        self.ring.get(number.checked_sub(oldest)? as usize)
+        self.ring.get(number.checked_sub(self.oldest)? as usize)
+    }
+
+    /// Whether a vector is still here, without looking at it.
+    pub(crate) fn has(&self, number: u32) -> bool {
+        number.checked_sub(self.oldest).is_some_and(|index| (index as usize) < self.ring.len())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -62,6 +71,7 @@ impl Exported {
     }
 
     pub(crate) fn drop_oldest(&mut self) -> Option<Vector> {
+        self.oldest += 1;
         self.ring.pop_front()
     }
 
@@ -71,7 +81,8 @@ impl Exported {
 
     /// The pieces of the exported path that matter from `from` on.
     pub(crate) fn pieces(&self, from: GlobalTime) -> impl Iterator<Item = Piece> + '_ {
-        let first = self.ring.partition_point(|v| v.generated <= from).saturating_sub(1);
+        // From the back: what is asked for is usually recent.
+        let first = self.ring.iter().rposition(|v| v.generated <= from).unwrap_or(0);
         self.ring.range(first..).map(|v| Piece {
             start: v.generated,
             epoch: v.generated,

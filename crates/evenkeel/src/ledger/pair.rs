@@ -6,7 +6,7 @@ use crate::motion::Motion;
 use crate::path::{Piece, SplitError, export_error};
 use crate::time::{Duration, GlobalTime};
 use alloc::boxed::Box;
-use smallvec::SmallVec;
+use alloc::vec::Vec;
 
 /// Whether an entity matters to a receiver, and how much.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +52,7 @@ pub(crate) struct Held {
 }
 
 /// More flights than this are never kept per entity and receiver, however long the history asked for.
-const MAX_FLIGHTS: usize = 64;
+const MAX_FLIGHTS: usize = 128;
 /// The books are closed after so many arrivals, if nobody asks before.
 const CLOSE_EVERY: u32 = 8;
 
@@ -60,7 +60,7 @@ const CLOSE_EVERY: u32 = 8;
 #[derive(Debug)]
 pub(crate) struct PairBook {
     /// What was sent and has not been forgotten, in the order of sending.
-    flights: SmallVec<[Flight; 3]>,
+    flights: Vec<Flight>,
     /// The error up to `until`: closed, but for late receipts.
     settled: SplitError,
     /// The same with the past fading.
@@ -95,7 +95,7 @@ pub(crate) struct Context<'a> {
 impl PairBook {
     pub(crate) fn new(now: GlobalTime, lag: Duration) -> Self {
         Self {
-            flights: SmallVec::new(),
+            flights: Vec::new(),
             settled: SplitError::default(),
             faded: 0.0,
             until: now - lag,
@@ -326,8 +326,7 @@ impl PairBook {
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        let spilled = if self.flights.spilled() { self.flights.capacity() * size_of::<Flight>() } else { 0 };
-        spilled + self.anchor.as_ref().map_or(0, |_| size_of::<(u32, Motion)>())
+        self.flights.capacity() * size_of::<Flight>() + self.anchor.as_ref().map_or(0, |_| size_of::<(u32, Motion)>())
     }
 }
 

@@ -70,7 +70,7 @@ impl Default for SenderConfig {
             max_datagram: 1200,
             max_entities: 65_536,
             max_receivers: 4_096,
-            history: Duration::from_secs(3),
+            history: Duration::from_secs(2),
             window: Some(Duration::from_secs(20)),
             resend_lost: true,
             trust_receipts: false,

@@ -103,7 +103,7 @@ impl Sender {
         };
         let now = self.now;
         let number = self.ledger.export(entity, vector, now);
-        self.owned[entity.0].bodies.clear();
+        self.owned[entity.0].encoded.clear();
         self.flush_overtaken(entity);
         self.decide(&Trigger { entity, vector: number, cause, at: now });
         Ok(Some(cause))

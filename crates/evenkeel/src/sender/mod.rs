@@ -9,6 +9,7 @@
 //!   and [`poll_timeout`](Sender::poll_timeout), which says when to come back if nothing else happens.
 
 mod config;
+mod encoded;
 mod export;
 mod outbox;
 mod receipts;
@@ -24,24 +25,25 @@ use crate::ledger::{EntityIndex, Fairness, Ledger, ReceiverIndex, Relevance};
 use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Policy};
 use crate::time::{Duration, GlobalTime};
-use crate::wire::{Body, Format, QuantiseError};
+use crate::wire::{Format, QuantiseError};
 use alloc::boxed::Box;
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
+use encoded::Encoded;
 use outbox::{Outbox, Outgoing};
 
-/// Encoded bodies kept per entity: receivers with different round trips have different baselines.
-const BODIES: usize = 4;
+/// Encodings kept per entity: receivers with different round trips have different baselines.
+const ENCODINGS: usize = 4;
 
 /// The sender's own side of an entity.
 struct Owned {
     config: EntityConfig,
     last_pose: Option<(Pose, GlobalTime)>,
-    /// The newest vector as encoded against the baselines in use: (vector, baseline or 0, body).
-    bodies: Vec<(u32, u32, Body)>,
+    /// The newest vector as encoded against the baselines in use.
+    encoded: Vec<Encoded>,
 }
 
 /// Something that must happen at a given time.
@@ -85,6 +87,8 @@ pub struct Sender {
     events: Events<SenderEvent>,
     buffer: Vec<u8>,
     now: GlobalTime,
+    /// The format's tick of the datagrams being written.
+    now_tick: i64,
     max_entities: usize,
     max_receivers: usize,
     resend_lost: bool,
@@ -218,6 +222,7 @@ impl Sender {
             events: Events::new(),
             buffer: vec![0; config.max_datagram],
             now: GlobalTime::MIN,
+            now_tick: 0,
             max_entities: config.max_entities,
             max_receivers: config.max_receivers,
             resend_lost: config.resend_lost,
@@ -341,7 +346,7 @@ impl Sender {
         }
         self.advance(now)?;
         let EntityIndex(index) = self.ledger.add_entity(id, epoch, now);
-        let owned = Owned { config, last_pose: None, bodies: Vec::new() };
+        let owned = Owned { config, last_pose: None, encoded: Vec::new() };
         match self.owned.get_mut(index) {
             Some(slot) => *slot = owned,
             None => self.owned.push(owned),

@@ -1,13 +1,15 @@
 //! From decisions to datagrams.
 
+use super::encoded::Encoded;
 use super::outbox::{Carried, Outgoing};
-use super::{BODIES, Owned, Sender, SenderEvent, Timer, Transmit};
+use super::{ENCODINGS, Sender, SenderEvent, Timer, Transmit};
 use crate::ids::{EntityId, HostId};
-use crate::ledger::{EntityIndex, ReceiverIndex, Vector};
+use crate::ledger::{EntityBook, EntityIndex, ReceiverIndex};
 use crate::policy::Settled;
 use crate::time::{Duration, GlobalTime};
-use crate::wire::datagram::{BASELINE_WINDOW, Content, RecordHead, VectorsHeader, sequence_of};
-use crate::wire::{BitWriter, Body, Format, Full};
+use crate::wire::datagram::{BASELINE_WINDOW, Content, RecordHead, VectorsHeader};
+use crate::wire::{BitWriter, Format, Full};
+use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::hash::Hasher;
 use siphasher::sip::SipHasher13;
@@ -31,6 +33,7 @@ impl Sender {
     /// The bytes are valid until the next call. Send them at once: they carry `now` as their send time.
     pub fn poll_transmit(&mut self, now: GlobalTime) -> Option<Transmit<'_>> {
         self.now = self.now.max(now);
+        self.now_tick = self.format.tick_of(self.now);
         self.run_timers();
         self.wake_policy();
         loop {
@@ -128,7 +131,7 @@ impl Sender {
             }
             Outgoing::Exactly { entity, number } => (entity, number, false),
             Outgoing::Farewell { entity, epoch, tick } => {
-                let age_ticks = self.format.tick_of(self.now).saturating_sub(tick).max(0) as u64;
+                let age_ticks = self.now_tick.saturating_sub(tick).max(0) as u64;
                 let head = RecordHead { entity, epoch, content: Content::Retired, sequence: 0, age_ticks };
                 head.emit(before, w)?;
                 return Ok(Written::Record(Carried::Farewell { entity, epoch, tick }));
@@ -159,20 +162,16 @@ impl Sender {
         w: &mut BitWriter<'_>,
     ) -> Result<Option<GlobalTime>, Full> {
         let book = &self.ledger.entities[entity.0];
-        let (Some(id), Some(vector)) = (book.id, book.exported.get(number)) else { return Ok(None) };
+        let Some(id) = book.id.filter(|_| book.exported.has(number)) else { return Ok(None) };
         let acknowledged = book.pairs[receiver.0].acknowledged;
         let in_window = acknowledged < number && number - acknowledged < BASELINE_WINDOW;
-        let baseline = if in_window { book.exported.get(acknowledged) } else { None };
-        let body = cached_body(&mut self.owned[entity.0], &self.format, vector, baseline);
-        let content = match baseline {
-            Some(baseline) if body.against_baseline() => Content::Against { distance: number - baseline.number },
-            _ => Content::Absolute,
+        let baseline = if in_window && book.exported.has(acknowledged) { acknowledged } else { 0 };
+        let Some(encoded) = encoding(&mut self.owned[entity.0].encoded, &self.format, book, number, baseline) else {
+            return Ok(None);
         };
-        let age_ticks = self.format.tick_of(self.now).saturating_sub(vector.quantised.tick()).max(0) as u64;
-        let head = RecordHead { entity: id, epoch: book.epoch, content, sequence: sequence_of(number), age_ticks };
-        head.emit(before, w)?;
-        body.copy_to(w)?;
-        Ok(Some(vector.generated))
+        let age_ticks = self.now_tick.saturating_sub(encoded.tick).max(0) as u64;
+        encoded.emit(id, age_ticks, before, w)?;
+        Ok(Some(encoded.generated))
     }
 
     fn write_acknowledgement(&mut self, receiver: ReceiverIndex) -> Option<usize> {
@@ -281,20 +280,27 @@ impl Sender {
     }
 }
 
-/// The body of a vector against a baseline, encoded once for all receivers that share both.
-fn cached_body<'a>(owned: &'a mut Owned, format: &Format, vector: &Vector, baseline: Option<&Vector>) -> &'a Body {
-    let against = baseline.map_or(0, |b| b.number);
-    let bodies = &mut owned.bodies;
-    let index = bodies.iter().position(|(number, base, _)| *number == vector.number && *base == against);
-    let index = index.unwrap_or_else(|| {
-        if bodies.len() == BODIES {
-            bodies.remove(0);
+/// A vector against a baseline, encoded once for all receivers that share both.
+fn encoding<'a>(
+    known: &'a mut Vec<Encoded>,
+    format: &Format,
+    book: &EntityBook,
+    number: u32,
+    baseline: u32,
+) -> Option<&'a Encoded> {
+    let index = known.iter().position(|e| e.number == number && e.baseline == baseline);
+    let index = match index {
+        Some(index) => index,
+        None => {
+            if known.len() == ENCODINGS {
+                known.remove(0);
+            }
+            let vector = book.exported.get(number)?;
+            known.push(Encoded::new(format, vector, book.exported.get(baseline), book.epoch));
+            known.len() - 1
         }
-        let body = Body::smallest(format, &vector.quantised, baseline.map(|b| &b.quantised));
-        bodies.push((vector.number, against, body));
-        bodies.len() - 1
-    });
-    &bodies[index].2
+    };
+    known.get(index)
 }
 
 /// A number that only this sender can know before it is sent.

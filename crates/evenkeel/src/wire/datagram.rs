@@ -201,7 +201,18 @@ pub struct RecordHead {
 impl RecordHead {
     /// Writes it; `before` is the entity of the record before it in the same datagram.
     pub fn emit(&self, before: Option<EntityId>, w: &mut BitWriter<'_>) -> Result<(), Full> {
+        self.emit_own(before, w)?;
+        self.emit_shared(w)
+    }
+
+    /// The part that depends on the datagram: which entity after which, and how long before.
+    pub(crate) fn emit_own(&self, before: Option<EntityId>, w: &mut BitWriter<'_>) -> Result<(), Full> {
         w.signed_exp_golomb(i64::from(self.entity.0) - expected_id(before), ID_CODE)?;
+        w.exp_golomb(self.age_ticks, AGE_CODE)
+    }
+
+    /// The part that is the same in every datagram to receivers that share a baseline.
+    pub(crate) fn emit_shared(&self, w: &mut BitWriter<'_>) -> Result<(), Full> {
         w.exp_golomb(u64::from(self.epoch), EPOCH_CODE)?;
         match self.content {
             Content::Against { distance } => {
@@ -213,14 +224,14 @@ impl RecordHead {
                 w.flag(self.content == Content::Retired)?;
             }
         }
-        w.push(u64::from(self.sequence), SEQUENCE_BITS)?;
-        w.exp_golomb(self.age_ticks, AGE_CODE)
+        w.push(u64::from(self.sequence), SEQUENCE_BITS)
     }
 
     /// Reads it.
     pub fn parse(before: Option<EntityId>, r: &mut BitReader<'_>) -> Result<Self, DatagramError> {
         let id = r.signed_exp_golomb(ID_CODE)?.checked_add(expected_id(before)).ok_or(WireError::OutOfRange)?;
         let entity = EntityId(u32::try_from(id).map_err(|_| WireError::OutOfRange)?);
+        let age_ticks = r.exp_golomb(AGE_CODE)?;
         let epoch = u32::try_from(r.exp_golomb(EPOCH_CODE)?).map_err(|_| WireError::OutOfRange)?;
         let content = if r.flag()? {
             let distance = r.exp_golomb(DISTANCE_CODE)?;
@@ -234,7 +245,6 @@ impl RecordHead {
             Content::Absolute
         };
         let sequence = r.pull(SEQUENCE_BITS)? as u8;
-        let age_ticks = r.exp_golomb(AGE_CODE)?;
         Ok(Self { entity, epoch, content, sequence, age_ticks })
     }
 }

@@ -1,5 +1,5 @@
 //! One sender, some receivers and a network of constant delays between them, for tests.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use evenkeel::wire::Format;
 use evenkeel::{
@@ -83,7 +83,7 @@ impl World {
     /// Lets time pass, in steps of a millisecond, calling `tick` in each.
     pub fn run(&mut self, millis: i64, mut tick: impl FnMut(&mut Sender, GlobalTime)) {
         for _ in 0..millis {
-            self.now = self.now + ms(1);
+            self.now += ms(1);
             tick(&mut self.sender, self.now);
             self.exchange();
         }
