@@ -541,3 +541,26 @@ fn a_receiver_that_forgot_everything_recovers_by_itself() {
     assert!(refused > 0 && refused < 6, "{refused}");
     assert_eq!(fresh.place(TANK, world.now).unwrap().position, exported(&world, world.now));
 }
+
+#[test]
+fn scope_and_life_may_change_within_one_tick() {
+    let mut world = with_tank(World::new(SenderConfig::default(), &[20]));
+    let still = Pose::at(Vec3::new(5.0, 0.0, 0.0)).facing(0.0);
+    let observe = |sender: &mut Sender, now| drop(sender.observe(TANK, still, now).unwrap());
+    world.sender.configure_entity(TANK, Threshold::within(0.1).at_least_every(Duration::from_secs(60))).unwrap();
+    world.run(500, observe);
+    // Out and in again, with a datagram in between and no trigger.
+    world.sender.set_relevance(TANK, HostId(0), Relevance::OutOfScope, world.now).unwrap();
+    world.exchange();
+    world.sender.set_relevance(TANK, HostId(0), Relevance::USUAL, world.now).unwrap();
+    world.run(100, observe);
+    assert!(world.receivers[0].place(TANK, world.now).is_ok());
+    // Gone and back again under the same name.
+    world.sender.remove_entity(TANK, world.now).unwrap();
+    world.exchange();
+    world.sender.add_entity(TANK, Threshold::within(0.1), world.now).unwrap();
+    observe(&mut world.sender, world.now);
+    world.run(100, observe);
+    assert!(world.receivers[0].place(TANK, world.now).is_ok());
+    assert_eq!(world.sender.ledger().spent().resent, 0);
+}

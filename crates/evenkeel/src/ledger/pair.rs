@@ -78,6 +78,8 @@ pub(crate) struct PairBook {
     pub(crate) queued: u32,
     /// The newest vector known to have arrived; 0 for none.
     pub(crate) acknowledged: u32,
+    /// The newest vector when the receiver was last told to forget the entity; 0 for never.
+    pub(crate) farewell: u32,
     pub(crate) relevance: Relevance,
 }
 
@@ -105,6 +107,7 @@ impl PairBook {
             held: None,
             queued: 0,
             acknowledged: 0,
+            farewell: 0,
             relevance: Relevance::USUAL,
         }
     }

@@ -222,7 +222,7 @@ pub struct Handled {
     pub vectors: usize,
     /// Records that were late or repeated.
     pub ignored: usize,
-    /// Records that were not the sender's to write, or of more entities than fit.
+    /// Records that were not the sender's to write, of more entities than fit, or of entities that are gone.
     pub refused: usize,
     /// Whether the whole datagram had come before.
     pub duplicate: bool,
@@ -510,24 +510,25 @@ impl Receiver {
                 }
                 Applied::Newest
             }
-            Inserted::Late | Inserted::Ignored => Applied::Ignored,
+            Inserted::Late | Inserted::Known => Applied::Ignored,
+            Inserted::Retired => Applied::Refused,
         }
     }
 
     fn apply_farewell(&mut self, index: usize, head: &RecordHead, tick: i64) -> Applied {
         let from = self.sources[index].host;
-        let Some(&slot) = self.track_index.get(&head.entity) else { return Applied::Ignored };
+        // Also of an entity not heard of yet: its vectors may still be on their way and must not bring it to life.
+        let Some(slot) = self.admit(head, from) else { return Applied::Refused };
         let track = &mut self.tracks[slot];
-        if track.owner != from || track.epoch != head.epoch {
-            return Applied::Ignored;
-        }
         // A vector generated after the farewell means that the entity came back.
         let came_back = track.newest().is_some_and(|known| known.quantised.tick() > tick);
         if came_back || track.retired.is_some() {
             return Applied::Ignored;
         }
         track.retired = Some(tick);
-        self.events.push(ReceiverEvent::Retired { entity: head.entity });
+        if track.newest().is_some() {
+            self.events.push(ReceiverEvent::Retired { entity: head.entity });
+        }
         Applied::Newest
     }
 

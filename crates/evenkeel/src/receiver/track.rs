@@ -48,8 +48,10 @@ pub(super) enum Inserted {
     Newest { jump: f64 },
     /// It is older than one already here, kept as a baseline only.
     Late,
-    /// It is here already, or from before the farewell.
-    Ignored,
+    /// It is here already.
+    Known,
+    /// It is from before the farewell.
+    Retired,
 }
 
 impl Track {
@@ -78,13 +80,13 @@ impl Track {
     pub(super) fn insert(&mut self, known: Known, smoothing: Smoothing) -> Inserted {
         let tick = known.quantised.tick();
         if self.retired.is_some_and(|retired| tick <= retired) {
-            return Inserted::Ignored;
+            return Inserted::Retired;
         }
         let at = self.vectors.partition_point(|other| other.quantised.tick() > tick);
         // Owners are told apart by their sequence numbers being void, so that equal ticks of both do not clash.
         if self.vectors.get(at).is_some_and(|other| other.quantised.tick() == tick && other.sequence == known.sequence)
         {
-            return Inserted::Ignored;
+            return Inserted::Known;
         }
         self.retired = None;
         self.vectors.insert(at, known);

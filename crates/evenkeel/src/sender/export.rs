@@ -8,6 +8,7 @@ use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Overtaken, Trigger};
 use crate::time::GlobalTime;
 use crate::trigger::Cause;
+use crate::wire::Quantised;
 
 impl Sender {
     /// Tells where an entity really is. Answers why a new DR vector became due, if one did.
@@ -92,21 +93,34 @@ impl Sender {
             let id = self.ledger.entity_id(entity).unwrap_or(EntityId(u32::MAX));
             SenderError::Unrepresentable(id, error)
         })?;
-        if self.ledger.newest(entity).is_some_and(|v| v.quantised.tick() >= quantised.tick()) {
+        let told = self.ledger.newest(entity).map(|v| v.quantised.tick()).or_else(|| self.told_farewell(entity));
+        if told.is_some_and(|tick| tick >= quantised.tick()) {
             return Ok(None);
         }
+        let number = self.make_exported(entity, quantised);
+        self.flush_overtaken(entity);
+        self.decide(&Trigger { entity, vector: number, cause, at: self.now });
+        Ok(Some(cause))
+    }
+
+    /// A quantised motion becomes the exported path.
+    pub(super) fn make_exported(&mut self, entity: EntityIndex, quantised: Quantised) -> u32 {
         let vector = Vector {
             number: 0,
             generated: self.format.time_of(quantised.tick()),
             motion: self.format.restore(&quantised),
             quantised,
         };
-        let now = self.now;
-        let number = self.ledger.export(entity, vector, now);
         self.owned[entity.0].encoded.clear();
-        self.flush_overtaken(entity);
-        self.decide(&Trigger { entity, vector: number, cause, at: now });
-        Ok(Some(cause))
+        self.ledger.export(entity, vector, self.now)
+    }
+
+    /// The tick up to which receivers were told to forget an entity of this name, if that was just now.
+    fn told_farewell(&mut self, entity: EntityIndex) -> Option<i64> {
+        let now_tick = self.format.tick_of(self.now);
+        self.farewells.retain(|(_, tick)| *tick >= now_tick);
+        let id = self.ledger.entity_id(entity)?;
+        self.farewells.iter().filter(|(gone, _)| *gone == id).map(|(_, tick)| *tick).max()
     }
 
     /// What was still held for an entity when its next vector comes.

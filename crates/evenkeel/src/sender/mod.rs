@@ -84,6 +84,9 @@ pub struct Sender {
     timers: BinaryHeap<Reverse<(GlobalTime, Timer)>>,
     decisions: Vec<Decision>,
     wakes: Vec<(EntityIndex, ReceiverIndex)>,
+    /// Entities removed in the current tick of the format, and the tick of their last vector: the same name may not be
+    /// exported again before the next tick.
+    farewells: Vec<(EntityId, i64)>,
     events: Events<SenderEvent>,
     buffer: Vec<u8>,
     now: GlobalTime,
@@ -219,6 +222,7 @@ impl Sender {
             timers: BinaryHeap::new(),
             decisions: Vec::new(),
             wakes: Vec::new(),
+            farewells: Vec::new(),
             events: Events::new(),
             buffer: vec![0; config.max_datagram],
             now: GlobalTime::MIN,
@@ -369,7 +373,10 @@ impl Sender {
         let entity = self.entity(id)?;
         self.advance(now)?;
         for receiver in self.ledger.receivers() {
-            self.say_farewell(entity, receiver, now);
+            self.say_farewell(entity, receiver);
+        }
+        if let Some(vector) = self.ledger.newest(entity) {
+            self.farewells.push((id, vector.quantised.tick()));
         }
         self.give_up(entity, now);
         Ok(())
@@ -417,10 +424,12 @@ impl Sender {
         self.ledger.entities[entity.0].pairs[receiver.0].relevance = relevance;
         match (before.in_scope(), relevance.in_scope()) {
             (true, false) => {
-                self.say_farewell(entity, receiver, now);
+                self.say_farewell(entity, receiver);
                 self.ledger.finish_pair(entity, receiver, now);
+                let book = &mut self.ledger.entities[entity.0];
+                book.pairs[receiver.0].farewell = book.exported.newest().map_or(0, |v| v.number);
             }
-            (false, true) => self.queue_newest(entity, receiver, false),
+            (false, true) => self.show_again(entity, receiver),
             _ => {}
         }
         Ok(())
@@ -476,14 +485,31 @@ impl Sender {
         self.mark_dirty(receiver);
     }
 
-    fn say_farewell(&mut self, entity: EntityIndex, receiver: ReceiverIndex, now: GlobalTime) {
+    /// Tells a receiver to forget an entity, and every vector of it generated so far.
+    fn say_farewell(&mut self, entity: EntityIndex, receiver: ReceiverIndex) {
         let book = &self.ledger.entities[entity.0];
-        let Some(id) = book.id else { return };
+        let (Some(entity), Some(newest)) = (book.id, book.exported.newest()) else { return };
         if book.pairs[receiver.0].last_sent().is_none() {
             return;
         }
-        let farewell = Outgoing::Farewell { entity: id, epoch: book.epoch, tick: self.format.tick_of(now) };
+        let farewell = Outgoing::Farewell { entity, epoch: book.epoch, tick: newest.quantised.tick() };
         self.push(receiver, farewell);
+    }
+
+    /// An entity comes back into a receiver's scope. The receiver forgot every vector up to its farewell, so that a new one
+    /// is needed: the same path, told from now on.
+    fn show_again(&mut self, entity: EntityIndex, receiver: ReceiverIndex) {
+        let farewell = self.ledger.entities[entity.0].pairs[receiver.0].farewell;
+        let Some(newest) = self.ledger.newest(entity).copied() else { return };
+        if newest.number == farewell {
+            let tick = self.format.tick_of(self.now).max(newest.quantised.tick() + 1);
+            let generated = self.format.time_of(tick);
+            let motion = newest.motion.advanced(generated.since(newest.generated).as_secs_f64());
+            if let Ok(quantised) = self.format.quantise(&motion, generated) {
+                self.make_exported(entity, quantised);
+            }
+        }
+        self.queue_newest(entity, receiver, false);
     }
 
     fn push(&mut self, receiver: ReceiverIndex, outgoing: Outgoing) {
