@@ -118,7 +118,7 @@ impl Samples {
             if i < LAST {
                 kronrod += KRONROD[off_middle] * d1;
             }
-            if off_middle < LAST / 2 && off_middle.is_multiple_of(2) {
+            if off_middle < LAST / 2 && off_middle % 2 == 0 {
                 gauss += GAUSS[off_middle / 2] * d1;
             }
             missed += (NODES[i] - NODES[i - 1]) * unseen(before, d0, here, d1);

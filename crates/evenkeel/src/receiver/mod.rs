@@ -539,9 +539,11 @@ impl Receiver {
             Some(&(owner, epoch)) => owner == from && epoch <= head.epoch,
             None => !self.config.require_grants,
         };
-        if let Some(&slot) = self.track_index.get(&entity)
-            && granted
-        {
+        if !granted {
+            self.events.push(ReceiverEvent::NotOwner { entity, from });
+            return None;
+        }
+        if let Some(&slot) = self.track_index.get(&entity) {
             let track = &mut self.tracks[slot];
             if head.epoch > track.epoch {
                 track.change_owner(from, head.epoch);
@@ -551,10 +553,6 @@ impl Receiver {
                 return None;
             }
             return Some(slot);
-        }
-        if !granted {
-            self.events.push(ReceiverEvent::NotOwner { entity, from });
-            return None;
         }
         if self.tracks.len() >= self.config.max_entities {
             let Some(tombstone) = self.tracks.iter().position(|t| t.retired.is_some()) else {

@@ -97,10 +97,9 @@ impl Outbox {
     }
 
     pub(super) fn pop(&mut self) {
-        if let Some(outgoing) = self.queue.pop_front()
-            && !matches!(outgoing, Outgoing::Newest { .. })
-        {
-            self.extra -= 1;
+        match self.queue.pop_front() {
+            None | Some(Outgoing::Newest { .. }) => {}
+            Some(Outgoing::Exactly { .. } | Outgoing::Farewell { .. }) => self.extra -= 1,
         }
     }
 

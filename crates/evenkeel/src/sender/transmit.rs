@@ -194,9 +194,8 @@ impl Sender {
                 Timer::Release { entity, host, number } => self.release(entity, host, number),
                 Timer::Loss(host) => self.check_losses(host, at),
                 Timer::Acknowledge(host) => {
-                    if let Some(receiver) = self.ledger.receiver(host)
-                        && self.outboxes[receiver.0].acknowledgement_owed
-                    {
+                    let receiver = self.ledger.receiver(host);
+                    if let Some(receiver) = receiver.filter(|r| self.outboxes[r.0].acknowledgement_owed) {
                         self.mark_dirty(receiver);
                     }
                 }

@@ -95,7 +95,7 @@ impl<'a> BitWriter<'a> {
             return;
         }
         self.len = len_bits;
-        if !len_bits.is_multiple_of(8) {
+        if len_bits % 8 != 0 {
             self.buffer[len_bits / 8] &= (1 << (len_bits % 8)) - 1;
         }
     }

@@ -133,10 +133,11 @@ fn course_as(q: &Quantised, expected: &Motion) -> [f64; COURSE] {
             put(0, Vec3::new(speed, climb, 0.0));
         }
         Kind::Custom => {
-            if let Course::Custom { law, parameters } = expected.course
-                && law.0.id() == q.law
-            {
-                n[..LAW_PARAMETERS].copy_from_slice(&parameters);
+            match expected.course {
+                Course::Custom { law, parameters } if law.0.id() == q.law => {
+                    n[..LAW_PARAMETERS].copy_from_slice(&parameters);
+                }
+                _ => {}
             }
         }
         Kind::Linear | Kind::Ballistic => put(0, velocity),
