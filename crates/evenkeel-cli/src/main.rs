@@ -1,12 +1,14 @@
 //! The program `evenkeel`. Glue only: every command is a call into one of the crates.
 
 mod bench;
+mod compare;
 
-use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Accurate and fair multiplayer movement. Without a command: a short comparison of ways to tell others where things are.
+/// Accurate and fair multiplayer movement.
+///
+/// Without a command: `compare` with its defaults.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -16,14 +18,20 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Compares ways of telling others where things are: today's, global time, fewer updates.
+    Compare(compare::Arguments),
     /// Measures the library on this machine: accuracy, bytes, cost of sending, the clock.
     Bench(bench::Arguments),
+    /// Says what is in a recording.
+    Recording(compare::RecordingArguments),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
-        None => compare(),
+        None => compare::run(&compare::Arguments::default()),
+        Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
+        Some(Command::Recording(arguments)) => compare::summarise(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -32,12 +40,4 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-fn compare() -> Result<()> {
-    use evenkeel_lab::comparison::{PAPER_DELAYS_MS, compare};
-    let comparison = compare(&PAPER_DELAYS_MS, 4, 120.0, 1)?;
-    println!("{comparison}\n{}", comparison.verdict());
-    println!("\nMore: evenkeel bench measures this machine; evenkeel --help lists all commands.");
-    Ok(())
 }

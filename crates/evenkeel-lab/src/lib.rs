@@ -2,6 +2,7 @@
 //!
 //! - [`world`]: one sender and its receivers over the network model, watched from outside;
 //! - [`comparison`]: the short comparison that the program runs by default;
+//! - [`recorder`]: recordings of runs, written and read;
 //! - [`drive`]: tanks with seeded drivers;
 //! - [`bench`]: the table of figures that the heart must reach;
 //! - [`clock`]: how far off the session's clock is, beside today's rules;
@@ -11,5 +12,6 @@ pub mod bench;
 pub mod clock;
 pub mod comparison;
 pub mod drive;
+pub mod recorder;
 pub mod wire;
 pub mod world;

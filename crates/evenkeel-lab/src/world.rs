@@ -2,6 +2,7 @@
 //! frame, against where the tanks really are and against what was exported.
 
 use crate::drive::Drive;
+use crate::recorder::Recorder;
 use anyhow::Result;
 use evenkeel::wire::Format;
 use evenkeel::{
@@ -31,6 +32,8 @@ pub struct Setting {
     pub seconds: f64,
     /// Drives and delays follow from it.
     pub seed: u64,
+    /// Where to write it all down.
+    pub recorder: Option<Recorder>,
 }
 
 /// What one receiver saw, on average over tanks and frames.
@@ -75,6 +78,7 @@ struct World {
     /// Sums of real and export error per receiver.
     sums: Vec<(f64, f64)>,
     samples: u64,
+    recorder: Option<Recorder>,
 }
 
 /// Runs a setting.
@@ -85,6 +89,9 @@ pub fn run(setting: Setting) -> Result<Outcome> {
     while world.now < end {
         world.now += FRAME;
         world.frame()?;
+    }
+    if let Some(recorder) = world.recorder.take() {
+        recorder.finish()?;
     }
     Ok(world.outcome())
 }
@@ -114,16 +121,20 @@ impl World {
             drives: (0..setting.tanks).map(|tank| Drive::new(setting.seed, u64::from(tank))).collect(),
             now,
             samples: 0,
+            recorder: setting.recorder,
         })
     }
 
     fn frame(&mut self) -> Result<()> {
         self.deliver()?;
-        let mut real = Vec::with_capacity(self.drives.len());
+        let (mut real, mut triggered) = (Vec::new(), Vec::new());
         for (tank, drive) in (0..).zip(&mut self.drives) {
             let pose = drive.to(self.now);
             real.push(pose.position());
-            self.sender.observe(EntityId(tank), pose, self.now)?;
+            triggered.push(self.sender.observe(EntityId(tank), pose, self.now)?.is_some());
+            if let Some(recorder) = &mut self.recorder {
+                recorder.real(tank, self.now, &pose)?;
+            }
         }
         while let Some(datagram) = self.sender.poll_transmit(self.now) {
             let bytes = datagram.bytes;
@@ -131,6 +142,19 @@ impl World {
         }
         if self.now.since(GlobalTime::ZERO) > WARM_UP {
             self.measure(&real);
+        }
+        self.record(&triggered)
+    }
+
+    fn record(&mut self, triggered: &[bool]) -> Result<()> {
+        let Some(recorder) = &mut self.recorder else { return Ok(()) };
+        for (tank, triggered) in (0..).zip(triggered) {
+            recorder.sent(&self.sender, tank, *triggered, self.now)?;
+            for (host, receiver) in (1..).zip(&self.receivers) {
+                if let Ok(placed) = receiver.place(EntityId(tank), self.now) {
+                    recorder.placed(tank, host, self.now, placed.position, placed.attitude.heading())?;
+                }
+            }
         }
         Ok(())
     }
@@ -145,6 +169,9 @@ impl World {
             }
             let receiver = &mut self.receivers[delivery.to as usize - 1];
             receiver.handle_datagram(HostId(SENDER), bytes, at)?;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.received(receiver, HostId(delivery.to), at)?;
+            }
             while let Some(receipt) = receiver.poll_transmit(at) {
                 let bytes = receipt.bytes;
                 self.link.send(at, delivery.to, SENDER, bytes.len(), bytes.to_vec());

@@ -546,7 +546,9 @@ fn a_receiver_that_forgot_everything_recovers_by_itself() {
 fn scope_and_life_may_change_within_one_tick() {
     let mut world = with_tank(World::new(SenderConfig::default(), &[20]));
     let still = Pose::at(Vec3::new(5.0, 0.0, 0.0)).facing(0.0);
-    let observe = |sender: &mut Sender, now| drop(sender.observe(TANK, still, now).unwrap());
+    let observe = |sender: &mut Sender, now| {
+        sender.observe(TANK, still, now).unwrap();
+    };
     world.sender.configure_entity(TANK, Threshold::within(0.1).at_least_every(Duration::from_secs(60))).unwrap();
     world.run(500, observe);
     // Out and in again, with a datagram in between and no trigger.

@@ -132,14 +132,12 @@ fn course_as(q: &Quantised, expected: &Motion) -> [f64; COURSE] {
             };
             put(0, Vec3::new(speed, climb, 0.0));
         }
-        Kind::Custom => {
-            match expected.course {
-                Course::Custom { law, parameters } if law.0.id() == q.law => {
-                    n[..LAW_PARAMETERS].copy_from_slice(&parameters);
-                }
-                _ => {}
+        Kind::Custom => match expected.course {
+            Course::Custom { law, parameters } if law.0.id() == q.law => {
+                n[..LAW_PARAMETERS].copy_from_slice(&parameters);
             }
-        }
+            _ => {}
+        },
         Kind::Linear | Kind::Ballistic => put(0, velocity),
         Kind::Accelerated | Kind::Turning => {
             put(0, velocity);
