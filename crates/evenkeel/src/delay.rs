@@ -109,10 +109,16 @@ impl PathEstimate {
         Some(DelayBounds { least, most: half + half / 4 + LATE_MARGIN + jitter })
     }
 
-    /// After how long without a receipt a vector counts as lost.
+    /// After how long without a receipt a vector counts as lost: a round trip and 600 ms, in which a receipt is repeated
+    /// twice; a second in all while nothing is known.
     pub fn loss_after(&self) -> Duration {
-        let round_trip = self.round_trip.or(self.delay.map(|d| d * 2)).unwrap_or(Duration::from_secs(2));
+        let round_trip = self.round_trip.or(self.delay.map(|d| d * 2)).unwrap_or(Duration::from_millis(400));
         round_trip.max(self.delay.unwrap_or(Duration::ZERO) * 2) + Duration::from_millis(600)
+    }
+
+    /// How much later a datagram may leave than another one and still arrive before it, without the other being lost.
+    pub fn reordering(&self) -> Duration {
+        (self.delay_deviation * 6).max(Duration::from_millis(30))
     }
 }
 

@@ -149,7 +149,7 @@ fn replays_duplicates_and_other_formats_change_nothing() {
 
     // The number is not protected by itself: an old datagram under a new number is caught by its stamp.
     let mut forged = first.clone();
-    forged[6] = forged[6].wrapping_add(40);
+    forged[8] = forged[8].wrapping_add(40);
     assert_eq!(
         receiver.handle_datagram(SENDER, &forged, at(480)),
         Err(ReceiverError::Datagram(DatagramError::Replayed))
@@ -183,7 +183,7 @@ fn nobody_acknowledges_what_it_has_not_seen() {
     }
     let mut receipt = receiver.poll_transmit(at(2_000)).unwrap().bytes.to_vec();
     // The nonce of the first entry is in the bytes after header and number.
-    receipt[14] ^= 0x40;
+    receipt[16] ^= 0x40;
     sender.handle_datagram(HostId(0), &receipt, at(2_050)).unwrap();
     let events: Vec<_> = std::iter::from_fn(|| sender.poll_event()).collect();
     assert!(events.contains(&SenderEvent::ForgedReceipt { from: HostId(0) }), "{events:?}");

@@ -17,8 +17,8 @@ pub(super) struct Load {
     tick: u64,
     poses: Vec<Pose>,
     /// What each receiver got in the ticks before, as it will acknowledge it.
-    arriving: VecDeque<Vec<(HostId, ReceiptEntry)>>,
-    spare: Vec<Vec<(HostId, ReceiptEntry)>>,
+    arriving: VecDeque<Vec<(HostId, u16, ReceiptEntry)>>,
+    spare: Vec<Vec<(HostId, u16, ReceiptEntry)>>,
     receipts_sent: u16,
 }
 
@@ -73,7 +73,7 @@ impl Load {
             // The few bytes of the header are all that an acknowledgement needs.
             if let Ok(header) = VectorsHeader::parse(&mut BitReader::new(datagram.bytes)) {
                 let (number, nonce) = (header.number, header.nonce);
-                arriving.push((datagram.to, ReceiptEntry { number, nonce, complete: true, delay }));
+                arriving.push((datagram.to, header.stream, ReceiptEntry { number, nonce, complete: true, delay }));
             }
         }
         self.arriving.push_back(arriving);
@@ -86,11 +86,13 @@ impl Load {
             return Vec::new();
         }
         let mut entries = self.arriving.pop_front().unwrap_or_default();
-        entries.sort_by_key(|(host, _)| *host);
+        entries.sort_by_key(|(host, ..)| *host);
         self.receipts_sent = self.receipts_sent.wrapping_add(1);
-        let header = ReceiptsHeader { number: self.receipts_sent, sent: self.now - TICK * DELAY_TICKS as i64 };
+        let (number, sent) = (self.receipts_sent, self.now - TICK * DELAY_TICKS as i64);
         let by_host = entries.chunk_by(|a, b| a.0 == b.0);
-        let receipts = by_host.map(|chunk| (chunk[0].0, receipt(&header, chunk))).collect();
+        let receipts = by_host
+            .map(|chunk| (chunk[0].0, receipt(&ReceiptsHeader { stream: chunk[0].1, number, sent }, chunk)))
+            .collect();
         self.spare.push(entries);
         receipts
     }
@@ -107,13 +109,13 @@ impl Load {
     }
 }
 
-fn receipt(header: &ReceiptsHeader, entries: &[(HostId, ReceiptEntry)]) -> Vec<u8> {
+fn receipt(header: &ReceiptsHeader, entries: &[(HostId, u16, ReceiptEntry)]) -> Vec<u8> {
     let mut buffer = vec![0; 64 + entries.len() * 16];
     let mut w = BitWriter::new(&mut buffer);
     let mut before = None;
     let mut emit = || {
         header.emit(&mut w)?;
-        for (_, entry) in entries {
+        for (.., entry) in entries {
             entry.emit(before, &mut w)?;
             before = Some(entry.number);
         }

@@ -150,6 +150,7 @@ fn datagram_header_bytes() -> f64 {
     let age = evenkeel::Duration::from_millis(8);
     let header = VectorsHeader {
         fingerprint: 0,
+        stream: 0,
         number: 0,
         nonce: 0,
         sent: evenkeel::GlobalTime::ZERO,

@@ -159,14 +159,14 @@ pub struct Clock {
 
 #[derive(Clone, Debug)]
 enum Role {
-    Reference { offset: Duration },
+    Reference { offset: Duration, last: Option<GlobalTime> },
     Follower(Box<Follower>),
 }
 
 impl Clock {
     /// The clock of the host whose time is the session's: session time is this host's plus `origin_offset`.
     pub fn reference(origin_offset: Duration) -> Self {
-        Self { role: Role::Reference { offset: origin_offset } }
+        Self { role: Role::Reference { offset: origin_offset, last: None } }
     }
 
     /// A clock that follows the reference.
@@ -180,7 +180,7 @@ impl Clock {
     /// exchange. For stamping what others will read; a game's own time is [`now`](Self::now).
     pub fn global(&self, at: Instant) -> Option<GlobalTime> {
         match &self.role {
-            Role::Reference { offset } => Some(GlobalTime::from_nanos(at.as_nanos()) + *offset),
+            Role::Reference { offset, .. } => Some(GlobalTime::from_nanos(at.as_nanos()) + *offset),
             Role::Follower(follower) => follower.global(at),
         }
     }
@@ -188,7 +188,7 @@ impl Clock {
     /// When this host's clock shows what [`global`](Self::global) calls `time`.
     pub fn instant_of(&self, time: GlobalTime) -> Option<Instant> {
         match &self.role {
-            Role::Reference { offset } => Some(Instant::from_nanos(time.as_nanos()) - *offset),
+            Role::Reference { offset, .. } => Some(Instant::from_nanos(time.as_nanos()) - *offset),
             Role::Follower(follower) => follower.instant_of(time),
         }
     }
@@ -291,9 +291,16 @@ impl Clock {
 
     /// Session time for the game: like [`global`](Self::global), but it never runs backwards, whatever happens. If
     /// `now` goes backwards it repeats its last answer. Nothing until the first exchange.
+    ///
+    /// This is the time that every call of a [`Sender`](crate::Sender) or [`Receiver`](crate::Receiver) is to be given. While
+    /// it makes up for an error it may run up to 5 % fast or slow: velocities are better given than derived then.
     pub fn now(&mut self, now: Instant) -> Option<GlobalTime> {
         match &mut self.role {
-            Role::Reference { .. } => self.global(now),
+            Role::Reference { offset, last } => {
+                let time = GlobalTime::from_nanos(now.as_nanos()) + *offset;
+                *last = Some(last.map_or(time, |last| last.max(time)));
+                *last
+            }
             Role::Follower(follower) => follower.now(now),
         }
     }

@@ -9,7 +9,7 @@ use alloc::collections::VecDeque;
 /// A DR vector: a motion stamped with the global time of its generation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vector {
-    /// Counts the entity's vectors, from 1.
+    /// Counts the vectors at the entity's place in the ledger, from 1. It goes on where a former entity stopped.
     pub number: u32,
     /// When it was generated, on the format's time grid.
     pub generated: GlobalTime,

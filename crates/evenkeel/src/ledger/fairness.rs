@@ -43,18 +43,50 @@ pub struct ReceiverFairness {
     pub bytes: u64,
 }
 
+impl Fairness {
+    /// What has happened since an earlier answer: to see what a change of policy or network did.
+    ///
+    /// ```
+    /// # use evenkeel::*;
+    /// # let sender = Sender::new(SenderConfig::default())?;
+    /// let before = sender.fairness(GlobalTime::from_millis(5_000));
+    /// // ... another policy ...
+    /// let since = sender.fairness(GlobalTime::from_millis(10_000)).since(&before);
+    /// assert_eq!(since.spent.vectors, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn since(&self, earlier: &Self) -> Self {
+        let difference = |now: &ReceiverFairness| {
+            let before = earlier.receivers.iter().find(|r| r.host == now.host);
+            let Some(before) = before else { return *now };
+            let (error, shown) = (now.error - before.error, now.shown - before.shown);
+            let (vectors, bytes) = (now.vectors.saturating_sub(before.vectors), now.bytes.saturating_sub(before.bytes));
+            ReceiverFairness { error, shown, mean_distance: mean_distance(error, shown), vectors, bytes, ..*now }
+        };
+        let receivers = self.receivers.iter().map(difference).filter(|r| r.shown > Duration::ZERO);
+        Self::over(receivers.collect(), self.spent.since(&earlier.spent))
+    }
+
+    fn over(receivers: Vec<ReceiverFairness>, spent: Spent) -> Self {
+        let count = (receivers.len() as f64).max(1.0);
+        let mean = receivers.iter().map(|r| r.mean_distance).sum::<f64>() / count;
+        let square = |r: &ReceiverFairness| (r.mean_distance - mean) * (r.mean_distance - mean);
+        let variance = receivers.iter().map(square).sum::<f64>() / count;
+        let worst = receivers.iter().max_by(|a, b| a.mean_distance.total_cmp(&b.mean_distance));
+        let (max, worst) = worst.map_or((0.0, None), |r| (r.mean_distance, Some(r.host)));
+        Self { mean, std: libm::sqrt(variance), max, worst, spent, receivers }
+    }
+}
+
+fn mean_distance(error: SplitError, shown: Duration) -> f64 {
+    if shown > Duration::ZERO { error.total() / shown.as_secs_f64() } else { 0.0 }
+}
+
 impl Ledger {
     /// How well, and how equally, the receivers are served.
     pub fn fairness(&self, now: GlobalTime) -> Fairness {
         let rows = self.receivers().map(|r| self.receiver_fairness(r, now)).filter(|r| r.shown > Duration::ZERO);
-        let receivers: Vec<_> = rows.collect();
-        let count = (receivers.len() as f64).max(1.0);
-        let mean = receivers.iter().map(|r| r.mean_distance).sum::<f64>() / count;
-        let variance =
-            receivers.iter().map(|r| (r.mean_distance - mean) * (r.mean_distance - mean)).sum::<f64>() / count;
-        let worst = receivers.iter().max_by(|a, b| a.mean_distance.total_cmp(&b.mean_distance));
-        let (max, worst) = worst.map_or((0.0, None), |r| (r.mean_distance, Some(r.host)));
-        Fairness { mean, std: libm::sqrt(variance), max, worst, spent: self.spent, receivers }
+        Fairness::over(rows.collect(), self.spent)
     }
 
     fn receiver_fairness(&self, receiver: ReceiverIndex, now: GlobalTime) -> ReceiverFairness {
@@ -65,7 +97,7 @@ impl Ledger {
             error += pair.accumulated(now);
             shown += pair.shown_for(now);
         }
-        let mean_distance = if shown > Duration::ZERO { error.total() / shown.as_secs_f64() } else { 0.0 };
+        let mean_distance = mean_distance(error, shown);
         let (host, delay, vectors, bytes) = (book.host, book.path.delay(), book.vectors, book.bytes);
         ReceiverFairness { host, error, shown, mean_distance, delay, vectors, bytes }
     }

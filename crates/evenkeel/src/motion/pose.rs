@@ -1,6 +1,6 @@
 //! What a game says about an entity at one moment, and how that becomes a [`Motion`].
 
-use super::{Attitude, Course, Motion};
+use super::{Attitude, Course, Motion, State};
 use crate::geometry::{Quat, Vec3, wrap_angle};
 
 /// What a game knows about an entity at one moment. Only the position is needed; what is left out and can be derived
@@ -129,6 +129,19 @@ impl Pose {
     /// The pose with what it leaves out derived from the pose `dt` seconds before it.
     pub fn derived_from(&self, before: Option<(&Pose, f64)>) -> Self {
         let mut pose = *self;
+        if let Some((old, 0.0)) = before {
+            // The same moment said twice: what was known still holds.
+            pose.velocity = pose.velocity.or(old.velocity);
+            pose.facing = match (pose.facing, old.facing) {
+                (Facing::Heading { heading, turn_rate: None }, Facing::Heading { turn_rate, .. }) => {
+                    Facing::Heading { heading, turn_rate }
+                }
+                (Facing::Full { orientation, angular_velocity: None }, Facing::Full { angular_velocity, .. }) => {
+                    Facing::Full { orientation, angular_velocity }
+                }
+                (facing, _) => facing,
+            };
+        }
         let before = before.filter(|(_, dt)| *dt > 0.0);
         if pose.velocity.is_none() {
             pose.velocity = Some(before.map_or(Vec3::ZERO, |(old, dt)| (self.position - old.position) * (1.0 / dt)));
@@ -174,6 +187,17 @@ impl Pose {
             MotionKind::Turning => Course::Turning { velocity, acceleration },
         };
         Motion { position: self.position, course, attitude }
+    }
+}
+
+impl From<State> for Pose {
+    fn from(state: State) -> Self {
+        let pose = Self::at(state.position).moving(state.velocity);
+        match state.attitude {
+            Attitude::None => pose,
+            Attitude::Heading { heading, turn_rate } => pose.facing(heading).turning(turn_rate),
+            Attitude::Full { orientation, angular_velocity } => pose.spinning(orientation, angular_velocity),
+        }
     }
 }
 

@@ -89,7 +89,8 @@ impl FromStr for Budget {
 pub struct Spent {
     /// DR vectors generated.
     pub triggers: u64,
-    /// What the base case would have sent: one vector per trigger and receiver in scope.
+    /// What the base case would have sent: one vector per trigger and receiver in scope, and one for every entity that a
+    /// receiver came to know by joining or by scope.
     pub due: u64,
     /// Vectors sent, counted per receiver.
     pub vectors: u64,
@@ -102,8 +103,20 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// The fraction of the base case that was sent; 0 before the first trigger.
+    /// What has been spent since an earlier count.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            triggers: self.triggers.saturating_sub(earlier.triggers),
+            due: self.due.saturating_sub(earlier.due),
+            vectors: self.vectors.saturating_sub(earlier.vectors),
+            resent: self.resent.saturating_sub(earlier.resent),
+            datagrams: self.datagrams.saturating_sub(earlier.datagrams),
+            bytes: self.bytes.saturating_sub(earlier.bytes),
+        }
+    }
+
+    /// The fraction of the base case that was sent, repetitions of lost vectors aside; 0 before the first trigger.
     pub fn share_of_base(&self) -> f64 {
-        if self.due == 0 { 0.0 } else { self.vectors as f64 / self.due as f64 }
+        if self.due == 0 { 0.0 } else { (self.vectors - self.resent) as f64 / self.due as f64 }
     }
 }

@@ -17,7 +17,7 @@ use crate::ids::{EntityId, HostId};
 use crate::ledger::Placing;
 use crate::motion::{Attitude, Motion, State};
 use crate::path::Piece;
-use crate::sender::Transmit;
+use crate::sender::{Handover, Transmit};
 use crate::time::{Duration, GlobalTime};
 use crate::wire::datagram::{
     Acknowledged, BASELINE_WINDOW, Content, DatagramError, KIND_ACKNOWLEDGEMENT, LEAST_RECORD_BITS, RecordHead,
@@ -37,21 +37,22 @@ use track::{Inserted, Known, Track};
 pub struct ReceiverConfig {
     /// Clock rule, lag and the bound on extrapolation. Senders must know the same.
     pub placing: Placing,
-    /// What [`Receiver::place`] answers for a vector older than the bound.
+    /// What [`Receiver::place`] answers for a vector older than the bound. Default: it freezes.
     pub beyond: Beyond,
-    /// How jumps are hidden.
+    /// How jumps are hidden. Default: they are not.
     pub smoothing: Smoothing,
-    /// Senders at once.
+    /// Senders at once. Default: 4,096.
     pub max_senders: usize,
-    /// Entities at once, over all senders.
+    /// Entities at once, over all senders. Default: 65,536.
     pub max_entities: usize,
-    /// The largest receipt, in bytes.
+    /// The largest receipt, in bytes. Default: 1200.
     pub max_datagram: usize,
-    /// Receipts are sent no more often than this.
+    /// Receipts are sent no more often than this. Default: 20 ms.
     pub receipt_interval: Duration,
-    /// After this long without a datagram a sender counts as silent.
+    /// After this long without a datagram a sender counts as silent. Default: 5 s.
     pub silent_after: Duration,
     /// Whether an entity is taken only from the owner that [`Receiver::grant`] named. If not, the first to speak owns it.
+    /// Default: no.
     pub require_grants: bool,
     /// The world's say in extrapolation. Senders must have the same.
     pub constraint: Option<Box<dyn Constraint>>,
@@ -230,6 +231,9 @@ pub struct Handled {
     pub sent: Option<GlobalTime>,
 }
 
+/// Owns what this host owns itself.
+const NOBODY: HostId = HostId(u32::MAX);
+
 /// What became of one record.
 enum Applied {
     Newest,
@@ -378,6 +382,35 @@ impl Receiver {
         self.grants.remove(&entity);
     }
 
+    /// What another owner needs to take an entity over, as far as it is known here: for entities whose owner has vanished.
+    /// An owner that is still there gives a better one, by [`Sender::release_entity`](crate::Sender::release_entity).
+    pub fn handover(&self, entity: EntityId) -> Option<Handover> {
+        let epoch = self.track(entity)?.epoch.checked_add(1)?;
+        Some(Handover { entity, epoch, motion: self.newest(entity) })
+    }
+
+    /// Shows an entity as its hand-over describes it until its next owner speaks: for the host that has just released it,
+    /// and so has heard nothing of it from others.
+    pub fn await_owner(&mut self, handover: &Handover, owner: HostId, now: GlobalTime) -> Result<(), ReceiverError> {
+        let index = *self.source_index.get(&owner).ok_or(ReceiverError::UnknownSender(owner))?;
+        self.advance(now)?;
+        let Some((generated, motion)) = handover.motion else { return Ok(()) };
+        let format = &self.sources[index].format;
+        let Ok(quantised) = format.quantise(&motion, generated) else { return Ok(()) };
+        let (content, sequence) = (Content::Absolute, track::NO_SEQUENCE);
+        let head = RecordHead { entity: handover.entity, epoch: handover.epoch, content, sequence, age_ticks: 0 };
+        self.apply_vector(index, &head, &quantised, now);
+        Ok(())
+    }
+
+    /// Forgets an entity that this host owns from now on, and ignores late words of its owners so far.
+    pub fn forget(&mut self, handover: &Handover) {
+        let Some(&slot) = self.track_index.get(&handover.entity) else { return };
+        let track = &mut self.tracks[slot];
+        track.retired = Some(i64::MAX);
+        track.change_owner(NOBODY, handover.epoch);
+    }
+
     /// Says how far off the clock may be, for [`Placement::uncertainty`].
     pub fn set_clock_uncertainty(&mut self, uncertainty: Duration) {
         self.clock_uncertainty = uncertainty;
@@ -393,9 +426,9 @@ impl Receiver {
         let index = *self.source_index.get(&from).ok_or(ReceiverError::UnknownSender(from))?;
         let mut r = BitReader::new(bytes);
         if bytes.first() == Some(&KIND_ACKNOWLEDGEMENT) {
-            let acknowledged = Acknowledged::parse_alone(&mut r)?;
+            let (stream, acknowledged) = Acknowledged::parse_alone(&mut r)?;
             self.advance(now)?;
-            self.sources[index].confirm(&acknowledged, now);
+            self.sources[index].confirm(stream, &acknowledged, now);
             self.sources[index].heard(now);
             return Ok(Handled::default());
         }
@@ -411,7 +444,7 @@ impl Receiver {
         self.read_records(index, &header, r)?;
         self.advance(now)?;
         if let Some(acknowledged) = &header.acknowledged {
-            self.sources[index].confirm(acknowledged, now);
+            self.sources[index].confirm(header.stream, acknowledged, now);
         }
         let handled = self.apply_records(index, header.sent, now);
         self.sources[index].accept(&header, number, handled.refused == 0, now);
@@ -490,6 +523,7 @@ impl Receiver {
 
     fn apply_vector(&mut self, index: usize, head: &RecordHead, quantised: &Quantised, now: GlobalTime) -> Applied {
         let from = self.sources[index].host;
+        let was_gone = self.track(head.entity).is_none();
         let Some(slot) = self.admit(head, from) else { return Applied::Refused };
         let format = &self.sources[index].format;
         let generated = format.time_of(quantised.tick());
@@ -499,7 +533,6 @@ impl Receiver {
         let piece = Piece::new(placing.start(epoch, now), epoch, format.restore(quantised), u32::from(head.sequence))
             .frozen_from(epoch + placing.max_age);
         let track = &mut self.tracks[slot];
-        let was_gone = track.retired.is_some() || track.newest().is_none();
         match track.insert(Known::new(head.sequence, *quantised, piece), self.config.smoothing) {
             Inserted::Newest { .. } => {
                 if was_gone {
@@ -546,9 +579,15 @@ impl Receiver {
         if let Some(&slot) = self.track_index.get(&entity) {
             let track = &mut self.tracks[slot];
             if head.epoch > track.epoch {
+                let shown = track.retired.is_none() && track.newest().is_some();
                 track.change_owner(from, head.epoch);
-                self.events.push(ReceiverEvent::OwnerChanged { entity, owner: from });
-            } else if track.owner != from || head.epoch < track.epoch {
+                if shown {
+                    self.events.push(ReceiverEvent::OwnerChanged { entity, owner: from });
+                }
+            } else if head.epoch < track.epoch {
+                // Late words of a former owner: nothing to report.
+                return None;
+            } else if track.owner != from {
                 self.events.push(ReceiverEvent::NotOwner { entity, from });
                 return None;
             }
@@ -615,9 +654,10 @@ impl Receiver {
         self.events.pop()
     }
 
+    /// The track of an entity that is here.
     fn track(&self, entity: EntityId) -> Option<&Track> {
         let track = &self.tracks[*self.track_index.get(&entity)?];
-        track.retired.is_none().then_some(track)
+        (track.retired.is_none() && track.newest().is_some()).then_some(track)
     }
 
     fn source(&self, host: HostId) -> Option<&Source> {

@@ -22,6 +22,8 @@ pub(super) struct Source {
     pub(super) last_heard: GlobalTime,
     pub(super) silent: bool,
     pub(super) path: PathEstimate,
+    /// The sender's current stream, once there has been a datagram.
+    stream: Option<u16>,
     arrivals: Arrivals,
     receipts: Receipts,
 }
@@ -64,6 +66,7 @@ impl Source {
             last_heard: now,
             silent: false,
             path: PathEstimate::default(),
+            stream: None,
             arrivals: Arrivals::default(),
             receipts: Receipts::default(),
         }
@@ -71,16 +74,16 @@ impl Source {
 
     /// Whether a datagram is new. Changes nothing.
     pub(super) fn novelty(&self, header: &VectorsHeader) -> Result<Novelty, DatagramError> {
-        let Some(highest) = self.arrivals.highest else {
-            return Ok(Novelty::New { number: u64::from(header.number) });
+        let older = self.arrivals.newest_stamp.is_some_and(|newest| header.sent < newest);
+        let Some(highest) = self.arrivals.highest.filter(|_| self.stream == Some(header.stream)) else {
+            // A new stream: the sender has met us anew. An older one is over.
+            let first = Novelty::New { number: u64::from(header.number) };
+            return if older { Err(DatagramError::Replayed) } else { Ok(first) };
         };
         let number = widen(header.number, highest);
         if number > highest {
             // A sender's stamps only grow: a higher number with an older stamp is an old datagram wrapped round.
-            if self.arrivals.newest_stamp.is_some_and(|newest| header.sent < newest) {
-                return Err(DatagramError::Replayed);
-            }
-            return Ok(Novelty::New { number });
+            return if older { Err(DatagramError::Replayed) } else { Ok(Novelty::New { number }) };
         }
         let behind = highest - number;
         let seen = behind >= 128 || self.arrivals.seen & (1 << behind) != 0;
@@ -89,6 +92,10 @@ impl Source {
 
     /// Notes a datagram that was used, and owes a receipt for it.
     pub(super) fn accept(&mut self, header: &VectorsHeader, number: u64, complete: bool, now: GlobalTime) {
+        if self.stream != Some(header.stream) {
+            self.stream = Some(header.stream);
+            (self.arrivals, self.receipts) = (Arrivals::default(), Receipts::default());
+        }
         let arrivals = &mut self.arrivals;
         let highest = arrivals.highest.unwrap_or(number);
         if number >= highest {
@@ -111,7 +118,10 @@ impl Source {
     }
 
     /// The sender knows a receipt: what it covered need not be repeated.
-    pub(super) fn confirm(&mut self, acknowledged: &Acknowledged, now: GlobalTime) {
+    pub(super) fn confirm(&mut self, stream: u16, acknowledged: &Acknowledged, now: GlobalTime) {
+        if self.stream != Some(stream) {
+            return;
+        }
         let receipts = &mut self.receipts;
         let number = widen(acknowledged.receipt, receipts.next_number);
         let Some(&(_, covered, at)) = receipts.sent.iter().find(|(n, ..)| *n == number) else { return };
@@ -142,7 +152,8 @@ impl Source {
     pub(super) fn write_receipt(&mut self, buffer: &mut [u8], now: GlobalTime) -> Option<usize> {
         let receipts = &mut self.receipts;
         let mut w = BitWriter::new(buffer);
-        ReceiptsHeader { number: receipts.next_number as u16, sent: now }.emit(&mut w).ok()?;
+        let stream = self.stream?;
+        ReceiptsHeader { stream, number: receipts.next_number as u16, sent: now }.emit(&mut w).ok()?;
         let mut before = None;
         let mut count = 0;
         for entry in &receipts.pending {
@@ -186,7 +197,7 @@ mod tests {
 
     fn header(number: u16, sent_ms: i64) -> VectorsHeader {
         let sent = GlobalTime::from_millis(sent_ms);
-        VectorsHeader { fingerprint: 0, number, nonce: number ^ 0x5555, sent, acknowledged: None }
+        VectorsHeader { fingerprint: 0, stream: 5, number, nonce: number ^ 0x5555, sent, acknowledged: None }
     }
 
     #[test]
@@ -227,7 +238,7 @@ mod tests {
         assert_eq!(source.write_receipt(&mut buffer, due).unwrap(), first);
         source.accept(&header(3, 3), 3, true, GlobalTime::from_millis(400));
         let acknowledged = Acknowledged { receipt: 0, age: Duration::from_millis(20) };
-        source.confirm(&acknowledged, GlobalTime::from_millis(420));
+        source.confirm(5, &acknowledged, GlobalTime::from_millis(420));
         assert_eq!(source.path.round_trip(), Some(Duration::from_millis(300)));
         assert!(source.write_receipt(&mut buffer, due).unwrap() < first, "only the new one is left");
     }

@@ -10,6 +10,9 @@ use crate::wire::Quantised;
 use crate::wire::datagram::BASELINE_WINDOW;
 use alloc::collections::VecDeque;
 
+/// The sequence of a vector that nothing may be coded against.
+pub(super) const NO_SEQUENCE: u8 = u8::MAX;
+
 /// One received vector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
@@ -62,10 +65,10 @@ impl Track {
 
     /// A new owner: baselines of the old one are void, but the entity is shown as before until it speaks.
     pub(super) fn change_owner(&mut self, owner: HostId, epoch: u32) {
+        self.vectors.truncate(if self.retired.is_some() { 0 } else { 1 });
         (self.owner, self.epoch, self.retired) = (owner, epoch, None);
-        self.vectors.truncate(1);
         if let Some(last) = self.vectors.front_mut() {
-            last.sequence = u8::MAX;
+            last.sequence = NO_SEQUENCE;
         }
     }
 

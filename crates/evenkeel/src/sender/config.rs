@@ -12,28 +12,31 @@ use core::fmt;
 
 /// How a [`Sender`](super::Sender) is set up. Start from the default and change what matters.
 pub struct SenderConfig {
-    /// Precision and bounds on the wire, as agreed with the receivers.
+    /// Precision and bounds on the wire, as agreed with the receivers. Default: [`Format::default`].
     pub format: Format,
-    /// Who is told what and when.
+    /// Who is told what and when. Default: [`Base`], everything to everybody.
     pub policy: Box<dyn Policy>,
-    /// How the receivers place what they are sent: the books depend on it.
+    /// How the receivers place what they are sent: the books depend on it. Default: global time, no lag, extrapolation for
+    /// at most 3 s. A policy that sends every k-th vector needs k heartbeats within that.
     pub placing: Placing,
-    /// The largest datagram, in bytes; at least [`SenderConfig::LEAST_DATAGRAM`].
+    /// The largest datagram, in bytes; at least [`SenderConfig::LEAST_DATAGRAM`]. Default: 1200.
     pub max_datagram: usize,
-    /// How many entities it may own at once.
+    /// How many entities it may own at once. Default: 65,536.
     pub max_entities: usize,
-    /// How many receivers it may serve at once.
+    /// How many receivers it may serve at once. Default: 4,096.
     pub max_receivers: usize,
     /// How far back [`seen_by`](super::Sender::seen_by) answers and late receipts still correct the books.
+    /// Default: 2 s.
     pub history: Duration,
     /// Over how long the past fades in [`PairView::recent`](crate::ledger::PairView::recent); `None` for never.
+    /// Default: 20 s.
     pub window: Option<Duration>,
     /// Whether an entity's newest vector is sent again when the last one sent is lost. The papers leave that to the
-    /// heartbeat.
+    /// heartbeat. Default: yes.
     pub resend_lost: bool,
-    /// Whether reception times are believed as claimed, because receivers are one's own.
+    /// Whether reception times are believed as claimed, because receivers are one's own. Default: no.
     pub trust_receipts: bool,
-    /// Makes the nonces unpredictable: give every sender random bytes of its own where receivers might lie.
+    /// Makes the nonces unpredictable: give every sender random bytes of its own where receivers might lie. Default: zeros.
     pub secret: [u8; 16],
     /// The world's say in extrapolation. Receivers must have the same.
     pub constraint: Option<Box<dyn Constraint>>,

@@ -195,8 +195,9 @@ impl fmt::Display for SenderError {
 
 impl core::error::Error for SenderError {}
 
-/// What the next owner of an entity needs to know.
+/// What the next owner of an entity needs to know. It travels by the game's own means.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Handover {
     /// Which entity.
     pub entity: EntityId,
@@ -273,7 +274,8 @@ impl Sender {
 
     /// What a receiver was showing of an entity at a global time, as far as is known: the base of lag compensation.
     ///
-    /// `None` if it was showing nothing, or if that is further back than the configured history.
+    /// `None` if it was showing nothing, or if that is further back than the configured history. The answer is what the books
+    /// say: exact where receipts have come, expected where they are still on their way, and without the receiver's smoothing.
     ///
     /// ```
     /// # use evenkeel::*;
@@ -305,9 +307,10 @@ impl Sender {
         }
         self.advance(now)?;
         let receiver = self.ledger.add_receiver(host, now);
-        self.outboxes.push(Outbox::default());
+        let stream = transmit::secret_number(&self.secret, host, now.as_nanos() as u64);
+        self.outboxes.push(Outbox::new(stream));
         for index in 0..self.ledger.entities.len() {
-            self.queue_newest(EntityIndex(index), receiver, false);
+            self.introduce(EntityIndex(index), receiver);
         }
         Ok(())
     }
@@ -392,14 +395,42 @@ impl Sender {
         Ok(Handover { entity: id, epoch, motion })
     }
 
-    /// Takes over an entity that another owner released.
+    /// Takes over an entity that another owner released, or whose owner has vanished
+    /// ([`Receiver::handover`](crate::Receiver::handover)). Every receiver is in scope again: say otherwise by
+    /// [`set_relevance`](Self::set_relevance) before the first [`observe`](Self::observe).
+    ///
+    /// ```
+    /// # use evenkeel::*;
+    /// # let mut alice = Sender::new(SenderConfig::default())?;
+    /// # let mut bob = Sender::new(SenderConfig::default())?;
+    /// # let mut alices_receiver = Receiver::new(ReceiverConfig::default());
+    /// # let mut bobs_receiver = Receiver::new(ReceiverConfig::default());
+    /// # let (ball, now, bob_id) = (EntityId(1), GlobalTime::from_millis(5), HostId(2));
+    /// # alices_receiver.add_sender(bob_id, *bob.format(), now)?;
+    /// alice.add_entity(ball, Threshold::within(0.1), now)?;
+    /// alice.observe(ball, Pose::at(Vec3::ZERO).moving(Vec3::new(9.0, 0.0, 0.0)), now)?;
+    ///
+    /// let handover = alice.release_entity(ball, now)?;
+    /// alices_receiver.await_owner(&handover, bob_id, now)?; // she sees it roll on until Bob speaks
+    /// // ... the hand-over travels to Bob by the game's own means ...
+    /// bob.adopt_entity(&handover, Threshold::within(0.1), now)?;
+    /// bobs_receiver.forget(&handover); // it is his now, late words of Alice are void
+    /// # assert!(alices_receiver.place(ball, now)?.velocity.x > 8.9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn adopt_entity(
         &mut self,
         handover: &Handover,
         config: impl Into<EntityConfig>,
         now: GlobalTime,
     ) -> Result<(), SenderError> {
-        self.add_entity_in_epoch(handover.entity, handover.epoch, config.into(), now)
+        self.add_entity_in_epoch(handover.entity, handover.epoch, config.into(), now)?;
+        let entity = self.entity(handover.entity)?;
+        self.owned[entity.0].last_pose = handover.motion.as_ref().map(|(generated, motion)| {
+            let state = motion.at(now.since(*generated).as_secs_f64());
+            (Pose::from(state), now)
+        });
+        Ok(())
     }
 
     fn give_up(&mut self, entity: EntityIndex, now: GlobalTime) {
@@ -509,7 +540,16 @@ impl Sender {
                 self.make_exported(entity, quantised);
             }
         }
-        self.queue_newest(entity, receiver, false);
+        self.introduce(entity, receiver);
+    }
+
+    /// Tells a receiver about an entity it does not know. The base case would do so too.
+    fn introduce(&mut self, entity: EntityIndex, receiver: ReceiverIndex) {
+        let book = &self.ledger.entities[entity.0];
+        if book.exported.newest().is_some() && book.pairs[receiver.0].relevance.in_scope() {
+            self.ledger.spent.due += 1;
+            self.queue_newest(entity, receiver, false);
+        }
     }
 
     fn push(&mut self, receiver: ReceiverIndex, outgoing: Outgoing) {

@@ -61,6 +61,8 @@ pub(super) enum Claim {
 
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
+    /// Tells this acquaintance with the receiver apart from earlier ones.
+    pub(super) stream: u16,
     queue: VecDeque<Outgoing>,
     extra: usize,
     sent: VecDeque<Sent>,
@@ -68,6 +70,8 @@ pub(super) struct Outbox {
     first_number: u64,
     /// Everything before this number is acknowledged or lost.
     open_from: u64,
+    /// When the newest datagram known to have arrived was sent.
+    newest_received: Option<GlobalTime>,
     carried: VecDeque<Carried>,
     /// How many carried things were forgotten so far.
     carried_before: u64,
@@ -80,6 +84,10 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
+    pub(super) fn new(stream: u16) -> Self {
+        Self { stream, ..Self::default() }
+    }
+
     /// Queues something. Answers false if the queue is full of things nobody polled for, and drops it.
     pub(super) fn push(&mut self, outgoing: Outgoing) -> bool {
         if !matches!(outgoing, Outgoing::Newest { .. }) {
@@ -152,6 +160,7 @@ impl Outbox {
             Fate::Open | Fate::Lost => Claim::News { sent: sent.at },
         };
         sent.fate = Fate::Acknowledged;
+        self.newest_received = self.newest_received.max(Some(sent.at));
         (claim, number)
     }
 
@@ -167,15 +176,23 @@ impl Outbox {
         self.carried.range(range).copied()
     }
 
-    /// The oldest datagram that has been without a receipt for so long that it counts as lost; marks it.
-    pub(super) fn next_lost(&mut self, now: GlobalTime, loss_after: Duration) -> Option<(u64, GlobalTime)> {
+    /// The oldest datagram that counts as lost; marks it. It has been without a receipt for `loss_after`, or it was
+    /// overtaken: one sent more than `reordering` later was received. Receipts report everything that came, so a gap in them
+    /// is a loss, while a lost receipt leaves none.
+    pub(super) fn next_lost(
+        &mut self,
+        now: GlobalTime,
+        loss_after: Duration,
+        reordering: Duration,
+    ) -> Option<(u64, GlobalTime)> {
         self.skip_settled();
         let index = (self.open_from - self.first_number) as usize;
+        let remembered = self.sent.len();
         let sent = self.sent.get_mut(index)?;
-        if now.since(sent.at) < loss_after && self.sent.len() <= MAX_REMEMBERED {
+        let overtaken = self.newest_received.is_some_and(|newest| newest.since(sent.at) > reordering);
+        if !overtaken && now.since(sent.at) < loss_after && remembered <= MAX_REMEMBERED {
             return None;
         }
-        let sent = self.sent.get_mut(index)?;
         sent.fate = Fate::Lost;
         Some((self.open_from, sent.at))
     }

@@ -53,12 +53,15 @@ impl Sender {
         let mut entries = r.clone();
         for_each_entry(&mut r, |_| {})?;
         self.advance(now)?;
+        if header.stream != self.outboxes[receiver.0].stream {
+            // A late word about an earlier acquaintance.
+            return Ok(());
+        }
         for_each_entry(&mut entries, |entry| self.take_receipt(receiver, header.sent, entry))?;
         let outbox = &mut self.outboxes[receiver.0];
         let owed = outbox.acknowledgement_owed;
         outbox.heard(header.number, now);
-        outbox.forget(now - self.ledger.history);
-        self.arm_loss_timer(receiver);
+        self.find_losses(receiver);
         if !owed {
             self.set_timer(now + ACKNOWLEDGE_AFTER, Timer::Acknowledge(from));
         }

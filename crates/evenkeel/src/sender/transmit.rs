@@ -65,8 +65,9 @@ impl Sender {
         let number = self.outboxes[receiver.0].next_number();
         let header = VectorsHeader {
             fingerprint: self.fingerprint,
+            stream: self.outboxes[receiver.0].stream,
             number: number as u16,
-            nonce: nonce(&self.secret, self.ledger.host(receiver), number),
+            nonce: nonce(&self.secret, self.ledger.host(receiver), self.outboxes[receiver.0].stream, number),
             sent: now,
             acknowledged: self.outboxes[receiver.0].acknowledged(now),
         };
@@ -180,7 +181,7 @@ impl Sender {
             return None;
         }
         let mut w = BitWriter::new(&mut self.buffer);
-        outbox.acknowledged(self.now)?.emit_alone(&mut w).ok()?;
+        outbox.acknowledged(self.now)?.emit_alone(outbox.stream, &mut w).ok()?;
         Some(w.len_bytes())
     }
 
@@ -226,24 +227,27 @@ impl Sender {
         }
     }
 
-    /// Counts as lost what has had no receipt for too long.
+    /// A loss timer has run out.
     fn check_losses(&mut self, host: HostId, planned: GlobalTime) {
         let Some(receiver) = self.ledger.receiver(host) else { return };
-        if self.outboxes[receiver.0].loss_timer != Some(planned) {
-            return;
+        if self.outboxes[receiver.0].loss_timer == Some(planned) {
+            self.outboxes[receiver.0].loss_timer = None;
+            self.find_losses(receiver);
         }
-        let loss_after = self.ledger.path(receiver).loss_after();
-        while let Some((number, sent)) = self.outboxes[receiver.0].next_lost(self.now, loss_after) {
-            self.events.push(SenderEvent::DatagramLost { to: host });
+    }
+
+    /// Sees to everything that counts as lost by now.
+    pub(super) fn find_losses(&mut self, receiver: ReceiverIndex) {
+        let path = self.ledger.path(receiver);
+        let (loss_after, reordering) = (path.loss_after(), path.reordering());
+        while let Some((number, sent)) = self.outboxes[receiver.0].next_lost(self.now, loss_after, reordering) {
+            self.events.push(SenderEvent::DatagramLost { to: self.ledger.host(receiver) });
             for i in 0.. {
                 let Some(carried) = self.outboxes[receiver.0].carried(number).nth(i) else { break };
                 self.lose(receiver, carried, sent);
             }
         }
-        let keep_from = self.now - self.ledger.history;
-        let outbox = &mut self.outboxes[receiver.0];
-        outbox.forget(keep_from);
-        outbox.loss_timer = None;
+        self.outboxes[receiver.0].forget(self.now - self.ledger.history);
         self.arm_loss_timer(receiver);
     }
 
@@ -302,10 +306,15 @@ fn encoding<'a>(
     known.get(index)
 }
 
-/// A number that only this sender can know before it is sent.
-fn nonce(secret: &[u8; 16], host: HostId, number: u64) -> u16 {
+/// The nonce of a datagram.
+fn nonce(secret: &[u8; 16], host: HostId, stream: u16, number: u64) -> u16 {
+    secret_number(secret, host, u64::from(stream) << 48 ^ number)
+}
+
+/// A number that only this sender can know.
+pub(super) fn secret_number(secret: &[u8; 16], host: HostId, of: u64) -> u16 {
     let mut hasher = SipHasher13::new_with_key(secret);
     hasher.write_u32(host.0);
-    hasher.write_u64(number);
+    hasher.write_u64(of);
     hasher.finish() as u16
 }

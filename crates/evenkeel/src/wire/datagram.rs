@@ -34,6 +34,41 @@ const DISTANCE_CODE: u32 = 1;
 const NUMBER_CODE: u32 = 1;
 const NANOS_CODE: u32 = 22;
 
+/// What a datagram is, and so for whom: every host is sender and receiver, and has one socket for both.
+///
+/// ```
+/// use evenkeel::wire::datagram::Kind;
+/// assert_eq!(Kind::of(&[0xE1, 1, 7]), Some(Kind::Receipts));
+/// assert_eq!(Kind::of(b"something else"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// For [`Receiver::handle_datagram`](crate::Receiver::handle_datagram).
+    Vectors,
+    /// For [`Sender::handle_datagram`](crate::Sender::handle_datagram).
+    Receipts,
+    /// For [`Receiver::handle_datagram`](crate::Receiver::handle_datagram).
+    Acknowledgement,
+    /// For [`Clock::handle_ping`](crate::Clock::handle_ping).
+    Ping,
+    /// For [`Clock::handle_pong`](crate::Clock::handle_pong).
+    Pong,
+}
+
+impl Kind {
+    /// The kind of a datagram by its first byte; `None` if it is none of ours.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        match *bytes.first()? {
+            KIND_VECTORS => Some(Self::Vectors),
+            KIND_RECEIPTS => Some(Self::Receipts),
+            KIND_ACKNOWLEDGEMENT => Some(Self::Acknowledgement),
+            crate::clock::KIND_PING => Some(Self::Ping),
+            crate::clock::KIND_PONG => Some(Self::Pong),
+            _ => None,
+        }
+    }
+}
+
 /// Why a datagram was refused. Nothing of it was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -108,6 +143,8 @@ pub struct Acknowledged {
 pub struct VectorsHeader {
     /// Of the format in which the records are coded.
     pub fingerprint: u32,
+    /// Tells this acquaintance of the two apart from earlier ones: datagrams are numbered anew in each.
+    pub stream: u16,
     /// Counts the datagrams to this receiver, low 16 bits.
     pub number: u16,
     /// Unpredictable; a receipt must repeat it.
@@ -123,6 +160,7 @@ impl VectorsHeader {
     pub fn emit(&self, w: &mut BitWriter<'_>) -> Result<(), Full> {
         start(KIND_VECTORS, w)?;
         w.push(u64::from(self.fingerprint), 32)?;
+        w.push(u64::from(self.stream), 16)?;
         w.push(u64::from(self.number), 16)?;
         w.push(u64::from(self.nonce), 16)?;
         w.push(self.sent.as_nanos() as u64, 64)?;
@@ -134,11 +172,12 @@ impl VectorsHeader {
     pub fn parse(r: &mut BitReader<'_>) -> Result<Self, DatagramError> {
         expect(KIND_VECTORS, r)?;
         let fingerprint = r.pull(32)? as u32;
+        let stream = r.pull(16)? as u16;
         let number = r.pull(16)? as u16;
         let nonce = r.pull(16)? as u16;
         let sent = GlobalTime::from_nanos(r.pull(64)? as i64);
         let acknowledged = if r.flag()? { Some(Acknowledged::parse(r)?) } else { None };
-        Ok(Self { fingerprint, number, nonce, sent, acknowledged })
+        Ok(Self { fingerprint, stream, number, nonce, sent, acknowledged })
     }
 }
 
@@ -154,18 +193,20 @@ impl Acknowledged {
         Ok(Self { receipt, age: Duration::from_nanos(age) })
     }
 
-    /// Writes a datagram that carries nothing else.
-    pub fn emit_alone(&self, w: &mut BitWriter<'_>) -> Result<(), Full> {
+    /// Writes a datagram that carries nothing else, in a stream.
+    pub fn emit_alone(&self, stream: u16, w: &mut BitWriter<'_>) -> Result<(), Full> {
         start(KIND_ACKNOWLEDGEMENT, w)?;
+        w.push(u64::from(stream), 16)?;
         self.emit(w)
     }
 
-    /// Reads a datagram that carries nothing else.
-    pub fn parse_alone(r: &mut BitReader<'_>) -> Result<Self, DatagramError> {
+    /// Reads a datagram that carries nothing else, and its stream.
+    pub fn parse_alone(r: &mut BitReader<'_>) -> Result<(u16, Self), DatagramError> {
         expect(KIND_ACKNOWLEDGEMENT, r)?;
+        let stream = r.pull(16)? as u16;
         let acknowledged = Self::parse(r)?;
         end(r)?;
-        Ok(acknowledged)
+        Ok((stream, acknowledged))
     }
 }
 
@@ -270,6 +311,8 @@ pub struct ReceiptEntry {
 /// The head of a datagram with receipts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptsHeader {
+    /// Of the datagrams reported.
+    pub stream: u16,
     /// Counts the receipts to this sender, low 16 bits.
     pub number: u16,
     /// When it left, by the receiver's clock.
@@ -280,6 +323,7 @@ impl ReceiptsHeader {
     /// Writes it at the start of a datagram.
     pub fn emit(&self, w: &mut BitWriter<'_>) -> Result<(), Full> {
         start(KIND_RECEIPTS, w)?;
+        w.push(u64::from(self.stream), 16)?;
         w.push(u64::from(self.number), 16)?;
         w.push(self.sent.as_nanos() as u64, 64)
     }
@@ -287,8 +331,9 @@ impl ReceiptsHeader {
     /// Reads it; the entries follow.
     pub fn parse(r: &mut BitReader<'_>) -> Result<Self, DatagramError> {
         expect(KIND_RECEIPTS, r)?;
+        let stream = r.pull(16)? as u16;
         let number = r.pull(16)? as u16;
-        Ok(Self { number, sent: GlobalTime::from_nanos(r.pull(64)? as i64) })
+        Ok(Self { stream, number, sent: GlobalTime::from_nanos(r.pull(64)? as i64) })
     }
 }
 
@@ -382,7 +427,7 @@ mod tests {
             records in prop::collection::vec((any::<u32>(), any::<u32>(), content(), 0..32u8, any::<u64>()), 0..20),
         ) {
             let header = VectorsHeader {
-                fingerprint, number, nonce, sent: GlobalTime::from_nanos(sent),
+                fingerprint, stream: nonce ^ number, number, nonce, sent: GlobalTime::from_nanos(sent),
                 acknowledged: ack.map(|(receipt, age)| Acknowledged { receipt, age: Duration::from_nanos(age) }),
             };
             let mut buffer = [0; 2048];
@@ -412,7 +457,7 @@ mod tests {
         fn receipts_survive(
             number: u16, sent: i64, entries in prop::collection::vec((any::<u16>(), any::<u16>(), any::<i32>()), 1..20),
         ) {
-            let header = ReceiptsHeader { number, sent: GlobalTime::from_nanos(sent) };
+            let header = ReceiptsHeader { stream: number ^ 7, number, sent: GlobalTime::from_nanos(sent) };
             let mut buffer = [0; 2048];
             let mut w = BitWriter::new(&mut buffer);
             header.emit(&mut w).unwrap();

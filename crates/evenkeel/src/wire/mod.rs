@@ -1,4 +1,4 @@
-//! The coding of one DR vector's motion in as few bits as a static code allows.
+//! Everything that travels: datagrams ([`datagram`]), and in them DR vectors in as few bits as a static code allows.
 //!
 //! A [`Format`] says how finely. [`Format::quantise`] turns a motion into integers, a [`Quantised`]; what those integers
 //! stand for, [`Format::restore`], is the exported path on both ends. The integers are then written alone
