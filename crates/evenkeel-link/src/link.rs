@@ -166,10 +166,10 @@ impl<T: Clone> Link<T> {
         Self { capacity: packets, ..self }
     }
 
-    /// Packets sent on one path in the same nanosecond share their fate, as [`Path`](crate::Path) has it: a game loop that sends
-    /// several at once and wants them to differ spaces them by a nanosecond.
-    ///
     /// Sends a packet of so many bytes.
+    ///
+    /// Packets sent on one path in the same nanosecond share their fate, as [`Path`](crate::Path) has it: whoever sends
+    /// several at once and wants them to differ spaces them by a nanosecond.
     pub fn send(&mut self, now: GlobalTime, from: u32, to: u32, bytes_len: usize, payload: T) -> Outcome {
         let room = self.capacity.saturating_sub(self.under_way.len());
         let channel = channel(&mut self.channels, &self.topology, self.seed, from, to);
