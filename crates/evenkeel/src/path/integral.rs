@@ -27,8 +27,8 @@ pub struct Integral {
 /// The integral of the distance between two motions over `span` seconds, evaluating `a` from `a_from` seconds after its
 /// start on, and `b` from `b_from`.
 ///
-/// Straight lines are integrated in closed form, everything else by adaptive quadrature with bounded work. A span of
-/// zero or less gives zero. Nothing is allocated.
+/// Straight lines are integrated in closed form, everything else by quadrature with bounded work. A span of zero or less
+/// gives zero. Nothing is allocated.
 ///
 /// ```
 /// use evenkeel::{Motion, Vec3, path::distance_integral};

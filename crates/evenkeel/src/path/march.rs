@@ -2,7 +2,7 @@
 //!
 //! This is the case of every new vector: it starts a few centimetres from the one it replaces, and the two part. The
 //! distance is a smooth function but for a kink, rounded off or not, close to where they are nearest. A Gauss rule does
-//! well on a panel that keeps away from the kink by about half its width, and from the distance, the relative speed and
+//! well on a panel that keeps away from the kink by a third of its width or more, and from the distance, the relative speed and
 //! the relative acceleration it is known how far away the kink is at least. So each panel can be chosen at once as wide
 //! as the rule bears, and panels grow by a constant factor. The relative motion is a polynomial here: see [`Taylor`].
 //!
@@ -67,7 +67,7 @@ const MAX_PANELS: u32 = 30;
 /// How many of them may turn out too wide.
 const MAX_MISSES: u32 = 6;
 /// How wide a panel is beside the way to the nearest kink,
-const WIDTH: f64 = 2.0;
+const WIDTH: f64 = 2.8;
 /// and how much wider it may be to be the last one.
 const STRETCH: f64 = 1.2;
 /// What the square of the last coefficients is multiplied by for an estimate of the error: they fall by a factor of two
@@ -87,18 +87,19 @@ pub(super) fn integrate(forms: &Forms, span: f64) -> Option<Integral> {
     let (mut start, mut from) = (forms.start, 0.0);
     let mut total = Integral::default();
     for _ in 0..stretches as u32 {
-        let mut march = March::new(Taylor::new(forms, start, from, half));
+        let taylor = Taylor::new(forms, start, from, half);
+        let mut march = March::new(&taylor);
         let end = march.run()?;
         total.value += march.total.value * half;
-        total.error_bound += (march.total.error_bound + 2.0 * march.taylor.truncated) * half;
+        total.error_bound += (march.total.error_bound + 2.0 * taylor.truncated) * half;
         (start, from) = (end.position, from + 2.0 * half);
     }
     total.error_bound += forms.noise(span) * span;
     Some(total)
 }
 
-struct March {
-    taylor: Taylor,
+struct March<'a> {
+    taylor: &'a Taylor,
     /// The absolute error with which a panel is good enough.
     tolerance: f64,
     panels_left: u32,
@@ -107,8 +108,8 @@ struct March {
     total: Integral,
 }
 
-impl March {
-    fn new(taylor: Taylor) -> Self {
+impl<'a> March<'a> {
+    fn new(taylor: &'a Taylor) -> Self {
         let total = Integral::default();
         Self { taylor, tolerance: 0.0, panels_left: MAX_PANELS, misses_left: MAX_MISSES, total }
     }

@@ -4,6 +4,8 @@
 //! pass each other closely. A rule of high order is exact in one go where there is none, and useless where there is
 //! one. So a panel whose error estimate is too large is split at its closest approach, and beside a closest approach
 //! the panels get smaller toward it by a constant factor.
+//!
+//! This takes any motion, and what the march away from the closest approach gives up on.
 
 use super::integral::Integral;
 use super::relative::Relative;

@@ -19,7 +19,7 @@ pub(super) struct Taylor {
     y: [f64; DEGREE + 1],
     /// Only the powers of time have a vertical part.
     z: [f64; 4],
-    pub degree: usize,
+    degree: usize,
     /// At least the length of the second derivative anywhere in the stretch.
     pub bend: f64,
     /// At least the length of all that was left out.
@@ -132,13 +132,13 @@ impl Taylor {
             (even, odd, k) = (odd, even, k + 1.0);
         }
         let [z0, z1, z2, z3] = self.z;
-        [-1.0, 1.0].map(|x| {
-            let position = Vec3::new(even[0] + x * odd[0], even[1] + x * odd[1], (z0 + z2) + x * (z1 + z3));
-            let velocity = Vec3::new(odd[2] + x * even[2], odd[3] + x * even[3], (z1 + 3.0 * z3) + x * (2.0 * z2));
-            Place::new(position, velocity)
-        })
+        let even_way = (Vec3::new(even[0], even[1], z0 + z2), Vec3::new(even[2], even[3], 2.0 * z2));
+        let odd_way = (Vec3::new(odd[0], odd[1], z1 + z3), Vec3::new(odd[2], odd[3], z1 + 3.0 * z3));
+        let ((p, pv), (q, qv)) = (even_way, odd_way);
+        [Place::new(p - q, qv - pv), Place::new(p + q, qv + pv)]
     }
 
+    /// Where it is anywhere.
     pub fn place(&self, at: f64) -> Place {
         let (mut px, mut py, mut vx, mut vy) = (0.0, 0.0, 0.0, 0.0);
         for k in (0..=self.degree).rev() {
