@@ -57,7 +57,7 @@ const ELEVENTH: [f64; NODES / 2] = [
 ];
 
 /// The error, relative to the whole, with which a panel is good enough.
-const TOLERANCE: f64 = 5e-14;
+const TOLERANCE: f64 = 4e-13;
 /// A start closer than this, relative to the way made good, is a kink at the start for all that can be told.
 const MEETING: f64 = 1e-9;
 /// How many stretches a span is cut in at most for the sake of the expansion.
@@ -70,9 +70,9 @@ const MAX_MISSES: u32 = 6;
 const WIDTH: f64 = 2.8;
 /// and how much wider it may be to be the last one.
 const STRETCH: f64 = 1.2;
-/// What the square of the last coefficients is multiplied by for an estimate of the error: they fall by a factor of two
-/// or more each, so that this exaggerates.
-const CAUTION: f64 = 0.4;
+/// What the square of the last coefficients is multiplied by for an estimate of the error; found by trial, and some four
+/// times what was seen.
+const CAUTION: f64 = 4.0;
 
 /// The integral over a span in which neither motion changes its law; none where this is not the way to compute it.
 pub(super) fn integrate(forms: &Forms, span: f64) -> Option<Integral> {
@@ -189,12 +189,12 @@ impl<'a> March<'a> {
             };
         }
         let bow = |width: f64| bend * width * width * width * (1.0 / 6.0);
-        let negligible = bow(8.0 * reach) <= self.tolerance;
+        let negligible = bow(16.0 * reach) <= self.tolerance;
         if !negligible {
             return 0.0;
         }
         // So far the motion is straight for all that can be told, which has a closed form.
-        let width = libm::cbrt(6.0 * self.tolerance / bend).min(whole);
+        let width = libm::cbrt(0.75 * self.tolerance / bend).min(whole);
         let part = straight(here.position, here.velocity * direction, width);
         self.total.value += part.value;
         self.total.error_bound += part.error_bound + bow(width);
