@@ -70,8 +70,8 @@ const MAX_MISSES: u32 = 6;
 const WIDTH: f64 = 2.8;
 /// and how much wider it may be to be the last one.
 const STRETCH: f64 = 1.2;
-/// What the square of the last coefficients is multiplied by for an estimate of the error; found by trial, and some four
-/// times what was seen.
+/// What the square of the last coefficients is multiplied by for an estimate of the error. Found by trial: with a
+/// tenth of it some bounds were too small.
 const CAUTION: f64 = 4.0;
 
 /// The integral over a span in which neither motion changes its law; none where this is not the way to compute it.
