@@ -6,7 +6,9 @@
 //! integral is never below a quarter of the relative displacement times the span, so that what rounding does to the
 //! inputs stays a rounding error in the result.
 
-use super::quadrature;
+use super::forms::Forms;
+use super::relative::Relative;
+use super::{march, quadrature};
 use crate::geometry::Vec3;
 use crate::motion::{Course, Motion};
 
@@ -25,8 +27,8 @@ pub struct Integral {
 /// The integral of the distance between two motions over `span` seconds, evaluating `a` from `a_from` seconds after its
 /// start on, and `b` from `b_from`.
 ///
-/// Straight lines are integrated in closed form, everything else by adaptive quadrature with bounded work. A span of
-/// zero or less gives zero. Nothing is allocated.
+/// Straight lines are integrated in closed form, everything else by quadrature with bounded work. A span of zero or less
+/// gives zero. Nothing is allocated.
 ///
 /// ```
 /// use evenkeel::{Motion, Vec3, path::distance_integral};
@@ -76,7 +78,9 @@ fn next_bend(motion: &Motion, now: f64, done: f64) -> f64 {
 fn smooth_stretch(a: &Motion, a_from: f64, b: &Motion, b_from: f64, span: f64) -> Integral {
     match (straight_from(a, a_from), straight_from(b, b_from)) {
         (Some(va), Some(vb)) => straight(a.position_at(a_from) - b.position_at(b_from), va - vb, span),
-        _ => quadrature::integrate(a, a_from, b, b_from, span),
+        _ => Forms::new(a, a_from, b, b_from)
+            .and_then(|forms| march::integrate(&forms, span))
+            .unwrap_or_else(|| quadrature::integrate(Relative::new(a, a_from, b, b_from), span)),
     }
 }
 

@@ -5,11 +5,17 @@
 //! wherever one of them changes, and adds up [`distance_integral`] in between. It takes any iterator, so that a ring
 //! buffer needs no copy, and allocates nothing. [`Path`] owns its pieces, for those who just want one.
 
+#[cfg(test)]
+mod curves;
+mod forms;
 mod integral;
+mod march;
 mod owned;
 mod quadrature;
 #[cfg(test)]
 mod reference;
+mod relative;
+mod taylor;
 
 pub use integral::{Integral, distance_integral};
 pub use owned::{OutOfOrder, Path};
