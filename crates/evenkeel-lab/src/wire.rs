@@ -178,9 +178,8 @@ fn read_lives(trace: &Path) -> Result<Vec<Vec<Row>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel::wire::{BitReader, BitWriter, emit_absolute, emit_against, parse_body};
+    use evenkeel::wire::{BitReader, parse_body};
     use std::path::PathBuf;
-    use std::time::Instant;
 
     fn trace(name: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/traces").join(name)
@@ -206,47 +205,5 @@ mod tests {
             let parsed = parse_body(&format, &mut BitReader::new(body.as_bytes()), q.tick(), used);
             assert_eq!(parsed, Ok(*q));
         }
-    }
-
-    /// Prints the table of sizes and the time per operation: `cargo test --release -p evenkeel-lab wire -- --ignored --nocapture`.
-    #[test]
-    #[ignore = "a measurement, not a check"]
-    fn table() {
-        for name in ["bzflag-default-a.csv.gz", "bzflag-dense-a.csv.gz", "bzflag-dense-b.csv.gz"] {
-            println!("{name}: {:?}", measure(&trace(name)).unwrap());
-        }
-        let format = Format::bzflag();
-        let lives = vectors(&trace("bzflag-dense-b.csv.gz"), &format).unwrap();
-        let pairs: Vec<_> = lives.iter().flat_map(|life| baselines(&format, life, 350)).collect();
-        // As many as stay in the cache: what is measured is the code, not the memory.
-        let pairs: Vec<_> = pairs.into_iter().filter_map(|(q, old)| Some((*q, *old?))).take(1_000).collect();
-        let time = |what: &str, work: &mut dyn FnMut() -> usize| {
-            let best = (0..200).map(|_| {
-                let start = Instant::now();
-                std::hint::black_box(work());
-                start.elapsed().as_nanos() as f64 / pairs.len() as f64
-            });
-            println!("{what}: {:.0} ns", best.fold(f64::INFINITY, f64::min));
-        };
-        let bodies: Vec<_> = pairs.iter().map(|(q, old)| Body::against(&format, q, old)).collect();
-        let alone: Vec<_> = pairs.iter().map(|(q, _)| Body::absolute(&format, q)).collect();
-        let mut buffer = vec![0; 1 << 20];
-        let mut with_writer = |emit: &dyn Fn(usize, &mut BitWriter<'_>)| {
-            let mut w = BitWriter::new(&mut buffer);
-            (0..pairs.len()).for_each(|i| emit(i, &mut w));
-            w.len_bits()
-        };
-        let parse = |body: &Body, q: &Quantised, old: Option<&Quantised>| {
-            let mut r = BitReader::new(body.as_bytes());
-            parse_body(&format, &mut r, q.tick(), old).unwrap().tick() as usize
-        };
-        time("emit_absolute", &mut || with_writer(&|i, w| emit_absolute(&format, &pairs[i].0, w).unwrap()));
-        time("emit_against", &mut || with_writer(&|i, w| emit_against(&format, &pairs[i].0, &pairs[i].1, w).unwrap()));
-        time("parse absolute", &mut || pairs.iter().zip(&alone).map(|((q, _), body)| parse(body, q, None)).sum());
-        time("parse against", &mut || pairs.iter().zip(&bodies).map(|((q, old), b)| parse(b, q, Some(old))).sum());
-        time("Body::copy_to", &mut || with_writer(&|i, w| bodies[i].copy_to(w).unwrap()));
-        let motions: Vec<_> = pairs.iter().map(|(q, _)| (format.restore(q), format.time_of(q.tick()))).collect();
-        time("quantise", &mut || motions.iter().map(|(m, t)| format.quantise(m, *t).unwrap().tick() as usize).sum());
-        time("restore", &mut || pairs.iter().map(|(q, _)| format.restore(q).position.x as usize).sum());
     }
 }

@@ -22,7 +22,7 @@ type Case = (Motion, Motion, f64);
 /// Makes a case from numbers in [0, 1).
 type Make = fn(&mut dyn FnMut() -> f64) -> Case;
 
-const CLASSES: [(&str, Make); 8] = [
+const CLASSES: [(&str, Make); 9] = [
     ("lines", |r| (line(r, 30.0), line(r, 30.0), r() * 3.0)),
     ("lines, almost parallel", |r| {
         let a = line(r, 30.0);
@@ -48,6 +48,13 @@ const CLASSES: [(&str, Make); 8] = [
         (a, Motion { position: a.position + off, ..a }, r() * 3.0)
     }),
     ("arc and line", |r| (arc(r, Vec3::new(200.0, 0.0, 0.0)), line(r, 20.0), r() * 3.0)),
+    ("an arc and its replacement", |r| {
+        let old = Motion::circular(vector(r, 20.0), r() * 6.0, 25.0, r() - 0.5);
+        let (age, off) = (r(), vector(r, 0.2));
+        let now = old.at(age);
+        let (speed, heading) = (r() * 25.0, now.attitude.heading() + r() * 0.1);
+        (old.advanced(age), Motion::circular(now.position + off, heading, speed, r() - 0.5), 0.02 + r() * 0.8)
+    }),
     ("arc and arc", |r| (arc(r, Vec3::new(200.0, 0.0, 0.0)), arc(r, Vec3::ZERO), r() * 3.0)),
 ];
 
@@ -90,9 +97,25 @@ fn reference(a: &Motion, b: &Motion, span: f64) -> f64 {
             let w = u - v;
             (-apart.dot(w) / w.dot(w)).clamp(0.0, span)
         }
-        _ => span * 0.5,
+        _ => closest_approach(&distance, span),
     };
     graded(&distance, closest, span) + graded(&distance, closest, 0.0)
+}
+
+/// Where the distance is smallest: the best of many places, then golden section around it.
+fn closest_approach(distance: &dyn Fn(f64) -> f64, span: f64) -> f64 {
+    let place = |i: i32| span * f64::from(i) / 400.0;
+    let best = (0..=400).min_by(|a, b| distance(place(*a)).total_cmp(&distance(place(*b)))).unwrap_or(0);
+    let (mut low, mut high) = (place((best - 1).max(0)), place((best + 1).min(400)));
+    for _ in 0..80 {
+        let (a, b) = (low + 0.382 * (high - low), low + 0.618 * (high - low));
+        if distance(a) < distance(b) {
+            high = b;
+        } else {
+            low = a;
+        }
+    }
+    0.5 * (low + high)
 }
 
 fn graded(f: &dyn Fn(f64) -> f64, from: f64, to: f64) -> f64 {

@@ -146,13 +146,6 @@ fn a_recording_of_the_first_version_is_read_for_ever() {
     assert_eq!(events, sample_events());
 }
 
-/// Writes the file that the test above reads. Only for a new version, and then under a new name.
-#[test]
-#[ignore = "writes into the source tree"]
-fn write_the_sample() {
-    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/version-1.evkrec"), sample()).unwrap();
-}
-
 #[test]
 fn every_truncation_is_noticed() {
     let bytes = sample();

@@ -1,16 +1,11 @@
 //! For tests only: motions that are not straight against each other, integrated and timed.
 
-use super::forms::Forms;
 use super::reference::{self, power, vector, worst};
 use super::relative::Relative;
-use super::{Integral, distance_integral, march, quadrature};
+use super::{Integral, distance_integral, quadrature};
 use crate::geometry::Vec3;
 use crate::motion::{Attitude, Course, LAW_PARAMETERS, Law, Motion};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
-use std::hint::black_box;
-use std::time::Instant;
 use std::vec::Vec;
 
 const CASES: u32 = 1_000;
@@ -224,59 +219,6 @@ fn a_vector_against_the_one_it_replaces() {
         check("replaced: parked, arc", replaced(parked(), arc(), gain, SPANS).boxed());
         check("replaced: arc, parked", replaced(arc(), parked(), gain, SPANS).boxed());
     }
-}
-
-/// `cargo test --release -p evenkeel --lib path::curves -- --ignored --nocapture`
-#[test]
-#[ignore = "a measurement"]
-fn nanoseconds_per_class() {
-    std::println!("{:<44} {:>8} {:>8} {:>10}", "ns per integral", "now", "adaptive", "falls back");
-    let short = || -1.7..-0.1;
-    for (gain, label) in [(0.3, "gain to 0.3 m/s"), (3.0, "gain to 3 m/s"), (50.0, "gain to 50 m/s")] {
-        std::println!("a vector against the one it replaces, {label}:");
-        time("  arc, arc", replaced(arc(), arc(), gain, short()));
-        time("  arc, line", replaced(arc(), line(), gain, short()));
-        time("  accelerated, line", replaced(accelerated(), line(), gain, short()));
-        time("  accelerated, arc", replaced(accelerated(), arc(), gain, short()));
-        time("  parked, arc", replaced(parked(), arc(), gain, short()));
-    }
-    std::println!("a vector against the one it replaces, 2 to 10 cm off:");
-    let near = |old: BoxedStrategy<Motion>, new: BoxedStrategy<Motion>| {
-        replaced(old, new, 5.0, short()).prop_filter("distance", |(a, from, b, _, _)| {
-            (0.02..0.1).contains(&(a.position_at(*from) - b.position).length())
-        })
-    };
-    time("  arc, arc", near(arc().boxed(), arc().boxed()));
-    time("  arc, line", near(arc().boxed(), line().boxed()));
-    time("  accelerated, line", near(accelerated().boxed(), line().boxed()));
-    std::println!("anywhere:");
-    let spans = || power(-2.0..0.3);
-    time("  arc, arc up to 2 s", (arc(), 0.0..2.0f64, arc(), 0.0..2.0f64, spans()));
-    time("  arc, line up to 2 s", (arc(), 0.0..2.0f64, line(), 0.0..2.0f64, spans()));
-    time("  accelerated, line up to 2 s", (accelerated(), 0.0..2.0f64, line(), 0.0..2.0f64, spans()));
-}
-
-fn time(class: &str, cases: impl Strategy<Value = Case>) {
-    let mut runner = TestRunner::deterministic();
-    let cases: Vec<Case> = (0..2_000).filter_map(|_| Some(cases.new_tree(&mut runner).ok()?.current())).collect();
-    let nanos = |work: &dyn Fn(&Case) -> Integral| {
-        // The fastest of a few rounds: the others were disturbed.
-        let rounds = (0..7).map(|_| {
-            let started = Instant::now();
-            for case in &cases {
-                black_box(work(black_box(case)));
-            }
-            started.elapsed().as_nanos() as f64 / cases.len() as f64
-        });
-        rounds.fold(f64::INFINITY, f64::min)
-    };
-    let now = nanos(&|(a, a_from, b, b_from, span)| distance_integral(a, *a_from, b, *b_from, *span));
-    let before = nanos(&adaptive);
-    let fallen = |(a, a_from, b, b_from, span): &&Case| {
-        Forms::new(a, *a_from, b, *b_from).is_none_or(|forms| march::integrate(&forms, *span).is_none())
-    };
-    let share = 100.0 * cases.iter().filter(fallen).count() as f64 / cases.len() as f64;
-    std::println!("{class:<44} {now:>8.0} {before:>8.0} {share:>9.2}%");
 }
 
 struct Bobbing;
