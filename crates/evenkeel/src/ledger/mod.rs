@@ -189,7 +189,8 @@ impl Ledger {
             past_shown: Duration::ZERO,
         });
         self.receiver_index.insert(host, index);
-        for entity in &mut self.entities {
+        // A free place has no books: it gets them with its next entity.
+        for entity in self.entities.iter_mut().filter(|e| e.id.is_some()) {
             entity.pairs.push(PairBook::new(now, self.placing.lag));
         }
         ReceiverIndex(index)
@@ -201,7 +202,7 @@ impl Ledger {
         if let Some(moved) = self.receivers.get(receiver.0) {
             self.receiver_index.insert(moved.host, receiver.0);
         }
-        for entity in &mut self.entities {
+        for entity in self.entities.iter_mut().filter(|e| e.id.is_some()) {
             entity.pairs.swap_remove(receiver.0);
         }
     }
