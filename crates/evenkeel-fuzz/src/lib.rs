@@ -3,8 +3,9 @@
 //! They are ordinary code, so that they are tested and linted like everything else. `fuzz/` at the root of the repository
 //! runs them under a fuzzer; `tests/replay.rs` runs every file of `corpus/` through its target.
 //!
-//! The corpus has two sorts of files: `seed-*`, made from real senders, receivers and clocks by
-//! `cargo run -p evenkeel-fuzz --example seed_corpus`, and `found-*`, inputs that broke something once.
+//! The corpus has three sorts of files: `seed-*`, made from real senders, receivers and clocks by
+//! `cargo run -p evenkeel-fuzz --example seed_corpus`; `fuzz-*`, short inputs by which a fuzzer reached something new; and
+//! `found-*`, inputs that broke something once.
 //!
 //! State machines are driven by scripts: a few bytes of configuration, then operations. See [`script`] for how to write
 //! one.
