@@ -92,22 +92,27 @@ fn reference(a: &Motion, b: &Motion, span: f64) -> f64 {
     let origin = |m: &Motion| Motion { position: Vec3::ZERO, ..*m };
     let (from_a, from_b) = (origin(a), origin(b));
     let distance = |t: f64| (apart + (from_a.position_at(t) - from_b.position_at(t))).length();
-    let closest = match (a.constant_velocity(), b.constant_velocity()) {
-        (Some(u), Some(v)) if u != v => {
-            let w = u - v;
-            (-apart.dot(w) / w.dot(w)).clamp(0.0, span)
-        }
-        _ => closest_approach(&distance, span),
+    if let (Some(u), Some(v)) = (a.constant_velocity(), b.constant_velocity()) {
+        let w = u - v;
+        let closest = if u == v { 0.0 } else { (-apart.dot(w) / w.dot(w)).clamp(0.0, span) };
+        return graded(&distance, closest, span) + graded(&distance, closest, 0.0);
+    }
+    // Curves may come close more than once: each stretch of time has its own closest approach.
+    const STRETCHES: i32 = 16;
+    let stretch = |i: i32| {
+        let (from, to) = (span * f64::from(i) / f64::from(STRETCHES), span * f64::from(i + 1) / f64::from(STRETCHES));
+        let closest = closest_approach(&distance, from, to);
+        graded(&distance, closest, to) + graded(&distance, closest, from)
     };
-    graded(&distance, closest, span) + graded(&distance, closest, 0.0)
+    (0..STRETCHES).map(stretch).sum()
 }
 
 /// Where the distance is smallest: the best of many places, then golden section around it.
-fn closest_approach(distance: &dyn Fn(f64) -> f64, span: f64) -> f64 {
-    let place = |i: i32| span * f64::from(i) / 400.0;
-    let best = (0..=400).min_by(|a, b| distance(place(*a)).total_cmp(&distance(place(*b)))).unwrap_or(0);
-    let (mut low, mut high) = (place((best - 1).max(0)), place((best + 1).min(400)));
-    for _ in 0..80 {
+fn closest_approach(distance: &dyn Fn(f64) -> f64, from: f64, to: f64) -> f64 {
+    let place = |i: i32| from + (to - from) * f64::from(i) / 16.0;
+    let best = (0..=16).min_by(|a, b| distance(place(*a)).total_cmp(&distance(place(*b)))).unwrap_or(0);
+    let (mut low, mut high) = (place((best - 1).max(0)), place((best + 1).min(16)));
+    for _ in 0..60 {
         let (a, b) = (low + 0.382 * (high - low), low + 0.618 * (high - low));
         if distance(a) < distance(b) {
             high = b;
@@ -122,7 +127,7 @@ fn graded(f: &dyn Fn(f64) -> f64, from: f64, to: f64) -> f64 {
     let length = to - from;
     let mut sum = 0.0;
     let mut far = 1.0;
-    for _ in 0..60 {
+    for _ in 0..40 {
         let near = far * 0.5;
         sum += gauss(f, from + length * near, from + length * far);
         far = near;

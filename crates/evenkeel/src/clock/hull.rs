@@ -324,7 +324,8 @@ impl Hull {
         let (high, age_up) = touch(up, skew, loosening, now);
         let (low, age_down) = touch(down, -skew, loosening, now);
         let low = -low;
-        let (margin, middle) = (high - low, (high + low) / 2.0);
+        // No round trip is below zero: if the lines cross, what was seen is inconsistent, and says nothing about the path.
+        let (margin, middle) = ((high - low).max(0.0), (high + low) / 2.0);
         let floor = self.floors.add(now, margin);
         // What the margin has beyond its floor is the jitter of the packets it rests on, on one side or the other. So the
         // truth is within half of it from the middle; inside that the line so far is better than any new one.

@@ -189,6 +189,7 @@ impl Ledger {
             past_shown: Duration::ZERO,
         });
         self.receiver_index.insert(host, index);
+        // A free place has no books: it gets them with its next entity.
         for entity in self.entities.iter_mut().filter(|e| e.id.is_some()) {
             entity.pairs.push(PairBook::new(now, self.placing.lag));
         }

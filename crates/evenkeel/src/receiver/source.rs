@@ -145,6 +145,10 @@ impl Source {
             return None;
         }
         let last = receipts.sent.back().map_or(GlobalTime::MIN, |(.., at)| *at);
+        // Nothing is later than the end of time, and what is due again at once would be due for ever.
+        if last == GlobalTime::MAX {
+            return None;
+        }
         Some(last + if receipts.fresh { interval } else { REPEAT_AFTER.max(interval) })
     }
 

@@ -389,7 +389,7 @@ impl Sender {
     pub fn release_entity(&mut self, id: EntityId, now: GlobalTime) -> Result<Handover, SenderError> {
         let entity = self.entity(id)?;
         self.advance(now)?;
-        let epoch = self.ledger.entities[entity.0].epoch + 1;
+        let epoch = self.ledger.entities[entity.0].epoch.saturating_add(1);
         let motion = self.ledger.newest(entity).map(|v| (v.generated, v.motion));
         self.give_up(entity, now);
         Ok(Handover { entity: id, epoch, motion })

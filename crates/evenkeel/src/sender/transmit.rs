@@ -220,7 +220,9 @@ impl Sender {
     pub(super) fn arm_loss_timer(&mut self, receiver: ReceiverIndex) {
         let loss_after = self.ledger.path(receiver).loss_after();
         let outbox = &mut self.outboxes[receiver.0];
-        let Some(at) = outbox.oldest_open().map(|sent| sent + loss_after) else { return };
+        // At the end of time nothing can be waited for: a timer set there would be due again at once, for ever.
+        let planned = outbox.oldest_open().map(|sent| sent + loss_after).filter(|at| *at < GlobalTime::MAX);
+        let Some(at) = planned else { return };
         if outbox.loss_timer.is_none_or(|planned| at + LOSS_TIMER_SLACK < planned) {
             outbox.loss_timer = Some(at);
             self.set_timer(at, Timer::Loss(self.ledger.host(receiver)));

@@ -43,6 +43,10 @@ use core::fmt;
 /// Up to here a step count times its step, divided by the step again, rounds back to the same count in `f64`.
 pub const LIMIT: i64 = 1 << 50;
 
+/// The largest number that a lossless format writes, about as large as any other can. Far below what overflows, so that
+/// whatever arrives is extrapolated to finite numbers.
+pub(crate) const LOSSLESS_LIMIT: f64 = 1e18;
+
 /// What is wrong with bytes from the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! [`Quantised`]: a motion as whole numbers of steps, the same for every receiver.
 
-use super::LIMIT;
 use super::format::{Format, on_lattice};
+use super::{LIMIT, LOSSLESS_LIMIT};
 use crate::geometry::{Quat, Vec3};
 use crate::motion::{Attitude, Course, LAW_PARAMETERS, Motion};
 use crate::time::GlobalTime;
@@ -158,8 +158,9 @@ impl Format {
         };
         for ((steps, number), quantity) in q.course.iter_mut().zip(numbers).zip(kind.layout()) {
             *steps = self.steps_of(number, self.step(*quantity))?;
-            if *quantity == Quantity::Ticks && !self.lossless {
-                *steps = (*steps).max(1);
+            if *quantity == Quantity::Ticks {
+                // No spline takes less than a tick.
+                *steps = if self.lossless { number.max(self.tick_secs()).to_bits() as i64 } else { (*steps).max(1) };
             }
         }
         self.fold_gravity(&mut q);
@@ -258,7 +259,11 @@ impl Format {
 
     fn steps_of(&self, number: f64, step: f64) -> Result<i64, QuantiseError> {
         if self.lossless {
-            return Ok(number.to_bits() as i64);
+            return if number.abs() <= LOSSLESS_LIMIT {
+                Ok(number.to_bits() as i64)
+            } else {
+                Err(QuantiseError::OutOfRange)
+            };
         }
         let steps = number / step;
         // Not-a-number is in no range.
@@ -342,8 +347,8 @@ impl Format {
                 q.form = Form::Full;
                 let unit = orientation.normalized();
                 let [a, b, c, d] = if self.lossless {
-                    let o = orientation;
-                    [o.w, o.x, o.y, o.z].map(|n| n.to_bits() as i64)
+                    let (o, steps) = (orientation, |n| self.steps_of(n, 1.0));
+                    [steps(o.w)?, steps(o.x)?, steps(o.y)?, steps(o.z)?]
                 } else {
                     Orientations::of(self).nearest(unit)
                 };

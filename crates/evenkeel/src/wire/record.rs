@@ -7,7 +7,7 @@ use super::bits::{BitReader, BitWriter, Full, Gather, unzigzag, zigzag};
 use super::format::{Format, on_lattice};
 use super::predict::{Bridge, expected_course, expected_rates, likely_since, since_unit};
 use super::quantised::{COURSE, Form, Kind, Orientations, Quantised, Quantity, Turn};
-use super::{LIMIT, WireError};
+use super::{LIMIT, LOSSLESS_LIMIT, WireError};
 use crate::geometry::Quat;
 use crate::motion::Motion;
 
@@ -68,13 +68,18 @@ pub fn parse_body(
 
 /// Whether `q` is what [`Format::quantise`] could have made.
 fn check(f: &Format, q: &Quantised) -> Result<(), WireError> {
-    let in_range = |n: &i64| f.lossless || (-LIMIT..=LIMIT).contains(n);
+    let in_range = |n: &i64| match f.lossless {
+        // Not-a-number is in no range.
+        true => f64::from_bits(*n as u64).abs() <= LOSSLESS_LIMIT,
+        false => (-LIMIT..=LIMIT).contains(n),
+    };
     if !(q.position.iter().all(in_range) && q.course.iter().all(in_range) && q.turn.iter().all(in_range)) {
         return Err(WireError::OutOfRange);
     }
     let course = match q.kind {
         Kind::Accelerated => q.course[3..6] != f.gravity_numbers(),
-        Kind::Spline => f.lossless || q.course[9] >= 1,
+        Kind::Spline if f.lossless => f64::from_bits(q.course[9] as u64) >= f.tick_secs(),
+        Kind::Spline => q.course[9] >= 1,
         _ => true,
     };
     let attitude = match q.form {

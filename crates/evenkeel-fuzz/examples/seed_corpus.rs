@@ -1,0 +1,318 @@
+//! Writes the `seed-*` files of the corpus: `cargo run -p evenkeel-fuzz --example seed_corpus`.
+//!
+//! The same files every time.
+
+use evenkeel::wire::datagram::Acknowledged;
+use evenkeel::wire::{BitWriter, Body, FORMAT_BYTES, Format};
+use evenkeel::{
+    Duration, EntityId, GlobalTime, HostId, Motion, Pose, Quat, Receiver, ReceiverConfig, Sender, SenderConfig,
+    Threshold, Vec3,
+};
+use evenkeel_fuzz::script::{Script, clock, receiver, sender};
+use evenkeel_link::Conditions;
+use evenkeel_link::recording::{Event, FORMAT_VERSION, Header, MAGIC, RecordingWriter};
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use std::error::Error;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// The formats that scripts name by their first byte.
+const FORMATS: [(u8, fn() -> Format); 3] = [(0, Format::default), (1, Format::bzflag), (2, Format::lossless)];
+
+fn main() -> Result<()> {
+    for (name, seeds) in [
+        ("format", formats()?),
+        ("body", bodies()?),
+        ("datagram", datagrams()?),
+        ("receiver", receivers()?),
+        ("sender", senders()),
+        ("clock", clocks()),
+        ("recording", recordings()?),
+        ("conditions", conditions()),
+        ("matrix", matrices()?),
+        ("budget_and_policy", texts(&["1/3", "0.4", "200/s", "1e-3/s", "base", "base/3", "even"])),
+    ] {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
+        fs::create_dir_all(&directory)?;
+        for (i, seed) in seeds.iter().enumerate() {
+            fs::write(directory.join(format!("seed-{i:02}")), seed)?;
+        }
+        println!("{name}: {} seeds, {} bytes", seeds.len(), seeds.iter().map(Vec::len).sum::<usize>());
+    }
+    Ok(())
+}
+
+fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+fn formats() -> Result<Vec<Vec<u8>>> {
+    let all = FORMATS.iter().map(|(_, format)| {
+        let mut buffer = [0; FORMAT_BYTES];
+        let mut w = BitWriter::new(&mut buffer);
+        format().emit(&mut w)?;
+        Ok(w.as_bytes().to_vec())
+    });
+    all.collect()
+}
+
+fn motions() -> [Motion; 6] {
+    let (place, velocity) = (Vec3::new(12.0, -34.5, 1.0), Vec3::new(3.0, 20.0, -1.0));
+    [
+        Motion::stationary(place),
+        Motion::linear(place, velocity).facing(1.2, 0.3),
+        Motion::accelerated(place, velocity, Vec3::new(0.0, 0.0, -9.81)),
+        Motion::accelerated(place, velocity, Vec3::new(1.0, -2.0, 0.5)),
+        Motion::circular(place, 0.5, 25.0, 0.785),
+        Motion::linear(place, velocity)
+            .oriented(Quat::from_rotation_vector(Vec3::new(0.3, -0.2, 0.9)), Vec3::new(0.1, 0.2, 3.0)),
+    ]
+}
+
+fn bodies() -> Result<Vec<Vec<u8>>> {
+    let mut seeds = Vec::new();
+    for (byte, format) in FORMATS {
+        let format = format();
+        for (old, new) in motions().iter().zip(motions().iter().cycle().skip(1)) {
+            let old = format.quantise(old, GlobalTime::ZERO)?;
+            let new = format.quantise(&new.advanced(0.1), GlobalTime::from_millis(100))?;
+            let mut script = Script::default();
+            script.bytes(&[byte, 0]).bytes(&100u16.to_le_bytes());
+            script.chunk(Body::absolute(&format, &old).as_bytes());
+            script.bytes(Body::against(&format, &new, &old).as_bytes());
+            seeds.push(script.0);
+            let mut alone = Script::default();
+            alone.bytes(&[byte, 2, 0, 0]).bytes(Body::absolute(&format, &new).as_bytes());
+            seeds.push(alone.0);
+        }
+    }
+    Ok(seeds)
+}
+
+/// What happens in a short session, in order.
+enum Happening {
+    Down(GlobalTime, Vec<u8>),
+    Up(Vec<u8>),
+}
+
+/// A session of two tanks on zigzags and one that leaves, over a network that loses every seventh datagram.
+fn session(format: Format, millis: i64) -> Result<Vec<Happening>> {
+    let start = GlobalTime::ZERO;
+    let mut sender = Sender::new(SenderConfig { format, max_datagram: 400, ..SenderConfig::default() })?;
+    sender.add_receiver(HostId(0), start)?;
+    for i in 0..3 {
+        sender.add_entity(EntityId(i), Threshold::within(0.1), start)?;
+    }
+    let mut receiver = Receiver::new(ReceiverConfig::default());
+    receiver.add_sender(HostId(0), format, start)?;
+    let mut happened = Vec::new();
+    for ms in (0..millis).step_by(20) {
+        let (now, arrival) = (GlobalTime::from_millis(ms), GlobalTime::from_millis(ms + 10));
+        for i in 0..3u32 {
+            let _ = sender.observe(EntityId(i), zigzag(f64::from(i), now), now);
+        }
+        if ms == 400 {
+            sender.remove_entity(EntityId(2), now)?;
+        }
+        while let Some(datagram) = sender.poll_transmit(now) {
+            if happened.len() % 7 != 5 {
+                receiver.handle_datagram(HostId(0), datagram.bytes, arrival)?;
+            }
+            happened.push(Happening::Down(arrival, datagram.bytes.to_vec()));
+        }
+        while let Some(receipt) = receiver.poll_transmit(arrival) {
+            sender.handle_datagram(HostId(0), receipt.bytes, arrival)?;
+            happened.push(Happening::Up(receipt.bytes.to_vec()));
+        }
+    }
+    Ok(happened)
+}
+
+fn zigzag(i: f64, t: GlobalTime) -> Pose {
+    let seconds = t.as_secs_f64() + 0.1 * i;
+    let leg = (seconds / 0.3).floor();
+    let heading = if leg % 2.0 == 0.0 { 0.4 } else { -0.6 } + 0.05 * leg;
+    let place = Vec3::new(10.0 * seconds, 3.0 * i + heading * (seconds - leg * 0.3), 0.0);
+    Pose::at(place).moving(Vec3::from_heading(heading) * 10.0).facing(heading).turning(0.2 * i)
+}
+
+fn datagrams() -> Result<Vec<Vec<u8>>> {
+    let mut seeds = Vec::new();
+    for happening in session(Format::bzflag(), 300)? {
+        let (Happening::Down(_, bytes) | Happening::Up(bytes)) = happening;
+        seeds.push(bytes);
+    }
+    let mut buffer = [0; 64];
+    let mut w = BitWriter::new(&mut buffer);
+    Acknowledged { receipt: 7, age: Duration::from_millis(30) }.emit_alone(3, &mut w)?;
+    seeds.push(w.as_bytes().to_vec());
+    Ok(seeds)
+}
+
+fn receivers() -> Result<Vec<Vec<u8>>> {
+    let mut seeds = Vec::new();
+    for (byte, format) in FORMATS {
+        for flags in [0b000_0000, 0b100_0001, 0b000_1010, 0b001_0001] {
+            let mut script = Script::default();
+            script.bytes(&[byte, flags]);
+            let mut now = GlobalTime::ZERO;
+            for happening in session(format(), 700)? {
+                match happening {
+                    Happening::Down(at, bytes) => {
+                        script.bytes(&[receiver::WAIT]).span(at.since(now));
+                        now = at;
+                        // The target writes its own head.
+                        script.bytes(&[receiver::RECORDS, 0, 1]).span(Duration::from_millis(10));
+                        script.chunk(&records(&bytes));
+                    }
+                    Happening::Up(..) => {
+                        script.bytes(&[receiver::TRANSMIT, receiver::EVENTS]);
+                    }
+                }
+            }
+            script.bytes(&[receiver::SETTINGS, 1]).span(Duration::from_millis(2));
+            script.bytes(&[receiver::GRANT, 1, 4, receiver::SENDER, 0, receiver::SENDER, 0]);
+            seeds.push(script.0);
+        }
+    }
+    let mut raw = Script::default();
+    raw.bytes(&[1, 0]);
+    for happening in session(Format::bzflag(), 200)? {
+        if let Happening::Down(_, bytes) = happening {
+            raw.bytes(&[receiver::DATAGRAM, 0]).chunk(&bytes);
+        }
+    }
+    seeds.push(raw.0);
+    Ok(seeds)
+}
+
+/// The records of a datagram, from a whole byte on.
+fn records(datagram: &[u8]) -> Vec<u8> {
+    use evenkeel::wire::BitReader;
+    use evenkeel::wire::datagram::VectorsHeader;
+    let mut r = BitReader::new(datagram);
+    let mut bytes = Vec::new();
+    if VectorsHeader::parse(&mut r).is_ok() {
+        while r.remaining_bits() > 0 {
+            let bits = r.remaining_bits().min(8) as u32;
+            bytes.push(r.pull(bits).unwrap_or(0) as u8);
+        }
+    }
+    bytes
+}
+
+fn senders() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    // Short ones are mutated faster; long ones have a past to forget.
+    let setups =
+        [(0, 0, 12), (1, 1, 12), (2, 0b100_1000, 4), (1, 0b001_0010, 4), (0, 0b000_0110, 4), (1, 0b100_0000, 2)];
+    for (byte, flags, ticks) in setups {
+        let mut script = Script::default();
+        script.bytes(&[byte, flags, sender::ADD_ENTITY]).number(0.05).span(Duration::from_millis(500)).bytes(&[2]);
+        for tick in 0..ticks {
+            script.bytes(&[sender::WAIT]).span(Duration::from_millis(80));
+            for i in 0..3u8 {
+                // Everyday numbers: sixty-fourths in two bytes.
+                script.bytes(&[sender::OBSERVE, i, 0b1001]);
+                for n in [tick * 60 + i16::from(i), tick % 3 * 200, 0, 640, (tick % 5 - 2) * 100, 0, tick % 4 * 30, 9] {
+                    script.bytes(&[1]).bytes(&n.to_le_bytes());
+                }
+            }
+            script.bytes(&[sender::TRANSMIT]);
+            if tick % 4 != 3 {
+                for back in 0..2 {
+                    script.bytes(&[sender::RECEIPT, back]).span(Duration::from_millis(40));
+                    script.span(Duration::from_millis(30)).bytes(&[0]);
+                }
+            }
+        }
+        script.bytes(&[sender::RELEVANCE, 0, 1, 0, sender::HAND_OVER, 1, 4, 0, sender::REMOVE_ENTITY, 2]);
+        script.bytes(&[sender::RECEIVER, 2, sender::RECEIVER, 0, sender::RELEVANCE, 0, 1, 3, sender::TRANSMIT]);
+        script.bytes(&[sender::RELAY, 0]);
+        for n in [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0, 0.0, -9.8] {
+            script.number(n);
+        }
+        script.span(Duration::from_millis(5)).bytes(&[sender::WAIT]).span(Duration::from_secs(4));
+        script.bytes(&[sender::TRANSMIT]);
+        seeds.push(script.0);
+    }
+    seeds
+}
+
+fn clocks() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for (seed, step) in [(0, 0), (7, 3_600_000), (9, -3_600_000)] {
+        let mut script = Script::default();
+        script.bytes(&[seed]);
+        for i in 0..24i64 {
+            // The reference's clock is set in the middle.
+            let offset = Duration::from_millis(if i < 12 { 90_000 } else { 90_000 + step });
+            script.bytes(&[clock::WAIT]).span(Duration::from_millis(50)).bytes(&[clock::PING, clock::WAIT]);
+            script.span(Duration::from_micros(40_000 + i * 700 % 3_000)).bytes(&[clock::PONG, 0]);
+            let at = offset - Duration::from_micros(20_000 + i * 300 % 1_000);
+            script.span(at).span(at + Duration::from_micros(200)).bytes(&[clock::NOW]);
+            if i % 5 == 0 {
+                script.bytes(&[clock::STAMP]).span(offset - Duration::from_millis(21));
+                script.bytes(&[clock::ECHO]).span(Duration::from_millis(42)).span(offset - Duration::from_millis(20));
+            }
+        }
+        seeds.push(script.0);
+    }
+    let ping = evenkeel::clock::Ping { sequence: 7, nonce: 0xC0FFEE };
+    let times = [21, 22].map(GlobalTime::from_millis);
+    let pong = evenkeel::clock::Pong { ping, received: times[0], sent: times[1] };
+    let mut buffer = [0; evenkeel::clock::Pong::LEN];
+    let length = ping.emit(&mut buffer);
+    seeds.push(buffer[..length].to_vec());
+    let length = pong.emit(&mut buffer);
+    seeds.push(buffer[..length].to_vec());
+    seeds
+}
+
+fn recordings() -> Result<Vec<Vec<u8>>> {
+    let header = Header {
+        program: "evenkeel 0.1.0".into(),
+        seed: 7,
+        settings: vec![("policy".into(), "base".into())],
+        hosts: vec!["a".into(), "b".into()],
+        entities: vec!["tank".into()],
+    };
+    let mut writer = RecordingWriter::new(Vec::new(), &header)?;
+    let at = GlobalTime::from_millis(40);
+    let position = Vec3::new(1.0, 2.0, 3.0);
+    writer.write(&Event::Real { entity: 0, at, position, velocity: Vec3::ZERO, heading: 0.5 })?;
+    for (sequence, motion) in (1..).zip(motions()) {
+        writer.write(&Event::Exported { entity: 0, sequence, generated: at, motion })?;
+    }
+    writer.write(&Event::Sent { entity: 0, sequence: 1, to: 1, at })?;
+    writer.write(&Event::Lost { entity: 0, sequence: 1, to: 1, at })?;
+    writer.write(&Event::Received { entity: 0, sequence: 2, by: 1, at: GlobalTime::from_millis(70) })?;
+    writer.write(&Event::Placed { entity: 0, by: 1, at: GlobalTime::from_millis(70), position, heading: 0.4 })?;
+    writer.write(&Event::Note { at: GlobalTime::from_millis(60), text: "a remark".into() })?;
+    let packed = writer.finish()?;
+    let mut inside = Vec::new();
+    GzDecoder::new(&packed[MAGIC.len() + size_of_val(&FORMAT_VERSION)..]).read_to_end(&mut inside)?;
+    Ok(vec![packed, inside])
+}
+
+fn conditions() -> Vec<Vec<u8>> {
+    let mut seeds = texts(&Conditions::NAMES);
+    seeds.extend(texts(&[
+        "delay=200ms,jitter=exp:20ms,loss=2%",
+        "far,loss=bursts:10s:200ms:0%:80%,reorder=1%:30ms,duplicate=0.5%",
+        "delay=1.5s,jitter=uniform:20ms+normal:250us+pareto:10ms:2.5+correlated:20ms:1s+bursts:1%:50ms:50ms",
+        "rate=64000:16000,steps=10s:30ms;20s:-1ms",
+        "jitter=none,loss=none,rate=none,lines=0s:0ms;60s:80ms",
+    ]));
+    seeds
+}
+
+fn matrices() -> Result<Vec<Vec<u8>>> {
+    let named = b"city,Oslo,Lima\nOslo,0,210.5\nLima,211,0\n";
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(named)?;
+    Ok(vec![named.to_vec(), b"0,1e1\r\n10,0\r\n".to_vec(), b"7".to_vec(), encoder.finish()?])
+}

@@ -1,0 +1,43 @@
+//! Fuzz targets: functions that take any bytes and panic only if a promise of the library is broken.
+//!
+//! They are ordinary code, so that they are tested and linted like everything else. `fuzz/` at the root of the repository
+//! runs them under a fuzzer; `tests/replay.rs` runs every file of `corpus/` through its target.
+//!
+//! The corpus has three sorts of files: `seed-*`, made from real senders, receivers and clocks by
+//! `cargo run -p evenkeel-fuzz --example seed_corpus`; `fuzz-*`, short inputs by which a fuzzer reached something new; and
+//! `found-*`, inputs that broke something once.
+//!
+//! State machines are driven by scripts: a few bytes of configuration, then operations. See [`script`] for how to write
+//! one.
+
+mod clock;
+mod finite;
+mod input;
+mod receiver;
+pub mod script;
+mod sender;
+mod text;
+mod wire;
+
+pub use clock::clock;
+pub use receiver::receiver;
+pub use sender::sender;
+pub use text::{budget_and_policy, conditions, matrix, recording};
+pub use wire::{body, datagram, format};
+
+/// A target: takes any bytes, panics if a promise is broken.
+pub type Target = fn(&[u8]);
+
+/// All targets by name.
+pub const TARGETS: [(&str, Target); 10] = [
+    ("body", body),
+    ("budget_and_policy", budget_and_policy),
+    ("clock", clock),
+    ("conditions", conditions),
+    ("datagram", datagram),
+    ("format", format),
+    ("matrix", matrix),
+    ("receiver", receiver),
+    ("recording", recording),
+    ("sender", sender),
+];
