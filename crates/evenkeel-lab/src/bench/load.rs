@@ -23,9 +23,9 @@ pub(super) struct Load {
 }
 
 impl Load {
-    pub(super) fn new(entities: u32, receivers: u32, format: Format) -> Self {
+    pub(super) fn new(entities: u32, receivers: u32, format: Format, books: bool) -> Self {
         let now = GlobalTime::ZERO;
-        let config = SenderConfig { format, max_receivers: receivers as usize, ..SenderConfig::default() };
+        let config = SenderConfig { format, books, max_receivers: receivers as usize, ..SenderConfig::default() };
         let mut sender = Sender::new(config).expect("a valid configuration");
         for i in 0..receivers {
             sender.add_receiver(HostId(i), now).expect("within limits");

@@ -41,6 +41,8 @@ pub struct Figures {
     pub wire: Vec<(&'static str, wire::WireSize)>,
     /// Everything due.
     pub all_due: AllDue,
+    /// Everything due, without errors being booked.
+    pub without_books: AllDue,
     /// Nothing due.
     pub idle: Idle,
     /// A million pairs.
@@ -58,14 +60,15 @@ pub fn run(options: &Options<'_>) -> Result<Figures> {
     let measure = |name| Ok((name, wire::measure(&trace(&options.data, name)?)?));
     let wire = TRACES.into_iter().map(measure).collect::<Result<_>>()?;
     step("sending, everything due");
-    let all_due = all_due(40, options.count);
+    let without_books = all_due(40, false, None);
+    let all_due = all_due(40, true, options.count);
     step("sending, nothing due");
     let idle = idle(200);
     step("a million pairs");
     let million = million(100, options.count);
     step("clock");
     let clock = clock::measure(options.clock_runs, 1)?;
-    Ok(Figures { integral, wire, all_due, idle, million, clock })
+    Ok(Figures { integral, wire, all_due, without_books, idle, million, clock })
 }
 
 fn trace(data: &Path, name: &str) -> Result<PathBuf> {
@@ -118,6 +121,8 @@ impl Figures {
             "ns_per_pair_packing": self.all_due.ns_per_pair_packing,
             "ns_per_pair_copying": self.all_due.ns_per_pair_copying,
             "ns_per_pair_receipts": self.all_due.ns_per_pair_receipts,
+            "ns_per_pair_sending_without_books": self.without_books.ns_per_pair_sending,
+            "ns_per_pair_receipts_without_books": self.without_books.ns_per_pair_receipts,
             "bytes_per_pair_sent": self.all_due.bytes_per_pair_sent,
             "allocations_per_tick": self.all_due.allocations_per_tick,
             "ns_per_entity_idle": self.idle.ns_per_entity,
@@ -199,7 +204,10 @@ impl Figures {
         row(f, "packing alone", format!("{:.0} ns", due.ns_per_pair_packing))?;
         row(f, "copying alone, each vector coded once", format!("{:.0} ns", due.ns_per_pair_copying))?;
         row(f, "sending / packing (target 4)", format!("{:.2}", due.ratio()))?;
-        row(f, "taking in receipts, per vector", format!("{:.0} ns", due.ns_per_pair_receipts))?;
+        row(f, "taking in receipts and booking errors", format!("{:.0} ns", due.ns_per_pair_receipts))?;
+        let (bare, receipts) = (&self.without_books, self.without_books.ns_per_pair_receipts);
+        let bare = format!("{:.0} + {receipts:.0} ns", bare.ns_per_pair_sending);
+        row(f, "without booking errors: sending + receipts", bare)?;
         row(f, "bytes per vector, datagram headers included", format!("{:.1}", due.bytes_per_pair_sent))?;
         if let Some(allocations) = due.allocations_per_tick {
             row(f, "allocations per tick (target 0)", format!("{allocations:.2}"))?;

@@ -34,12 +34,12 @@ impl AllDue {
     }
 }
 
-/// Measures with everything due.
-pub fn all_due(ticks: u32, count: Option<CountAllocations>) -> AllDue {
+/// Measures with everything due, with or without errors being booked.
+pub fn all_due(ticks: u32, books: bool, count: Option<CountAllocations>) -> AllDue {
     const ENTITIES: u32 = 1_000;
     const RECEIVERS: u32 = 32;
     let pairs = f64::from(ENTITIES * RECEIVERS);
-    let mut load = Load::new(ENTITIES, RECEIVERS, Format::bzflag());
+    let mut load = Load::new(ENTITIES, RECEIVERS, Format::bzflag(), books);
     for _ in 0..120 {
         load.prepare(|_| true);
         load.observe();
@@ -146,7 +146,7 @@ pub struct Idle {
 pub fn idle(ticks: u32) -> Idle {
     const ENTITIES: u32 = 1_000;
     let run = |receivers: u32| {
-        let mut load = Load::new(ENTITIES, receivers, Format::lossless());
+        let mut load = Load::new(ENTITIES, receivers, Format::lossless(), true);
         let mut times = Vec::new();
         for tick in 0..60 + ticks {
             load.prepare(|_| tick == 0);
@@ -185,7 +185,7 @@ pub fn million(ticks: u32, count: Option<CountAllocations>) -> Million {
     const RECEIVERS: u32 = 100;
     let mut outcome = None;
     let mut body = || {
-        let mut load = Load::new(ENTITIES, RECEIVERS, Format::bzflag());
+        let mut load = Load::new(ENTITIES, RECEIVERS, Format::bzflag(), true);
         let mut times = Vec::new();
         // Once round, so that every pair has been sent something, then the measured ticks.
         for tick in 0..60 + ticks {

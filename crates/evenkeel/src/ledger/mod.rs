@@ -71,6 +71,7 @@ pub struct Ledger {
     pub(crate) placing: Placing,
     pub(crate) window: Option<Duration>,
     pub(crate) history: Duration,
+    books: bool,
     pub(crate) entities: Vec<EntityBook>,
     pub(crate) receivers: Vec<ReceiverBook>,
     pub(crate) spent: Spent,
@@ -80,11 +81,12 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(placing: Placing, window: Option<Duration>, history: Duration) -> Self {
+    pub(crate) fn new(placing: Placing, window: Option<Duration>, history: Duration, books: bool) -> Self {
         Self {
             placing,
             window,
             history,
+            books,
             entities: Vec::new(),
             receivers: Vec::new(),
             spent: Spent::default(),
@@ -314,6 +316,7 @@ impl Ledger {
             placing: &self.placing,
             window: self.window,
             history: self.history,
+            books: self.books,
         };
         (&mut pairs[receiver.0], context)
     }
@@ -326,6 +329,7 @@ impl Ledger {
             placing: &self.placing,
             window: self.window,
             history: self.history,
+            books: self.books,
         };
         (&pairs[receiver.0], context)
     }

@@ -92,6 +92,8 @@ pub(crate) struct Context<'a> {
     /// How long the past counts in the fading sum; `None` for ever.
     pub(crate) window: Option<Duration>,
     pub(crate) history: Duration,
+    /// Whether errors are booked at all.
+    pub(crate) books: bool,
 }
 
 impl PairBook {
@@ -265,7 +267,7 @@ impl PairBook {
     }
 
     fn error(&self, context: Context<'_>, from: GlobalTime, to: GlobalTime) -> SplitError {
-        if to <= from || self.flights.is_empty() {
+        if to <= from || self.flights.is_empty() || !context.books {
             return SplitError::default();
         }
         export_error(context.exported.pieces(from), self.placed(context, from), from, to)

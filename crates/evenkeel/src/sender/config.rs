@@ -31,6 +31,9 @@ pub struct SenderConfig {
     /// Over how long the past fades in [`PairView::recent`](crate::ledger::PairView::recent); `None` for never.
     /// Default: 20 s.
     pub window: Option<Duration>,
+    /// Whether export errors are booked. Without, [`fairness`](super::Sender::fairness) knows what was sent but no errors, and
+    /// only policies that read none make sense; [`seen_by`](super::Sender::seen_by) works as ever. Default: yes.
+    pub books: bool,
     /// Whether an entity's newest vector is sent again when the last one sent is lost. The papers leave that to the
     /// heartbeat. Default: yes.
     pub resend_lost: bool,
@@ -75,6 +78,7 @@ impl Default for SenderConfig {
             max_receivers: 4_096,
             history: Duration::from_secs(2),
             window: Some(Duration::from_secs(20)),
+            books: true,
             resend_lost: true,
             trust_receipts: false,
             secret: [0; 16],

@@ -213,7 +213,7 @@ impl Sender {
         config.validate()?;
         Ok(Self {
             fingerprint: config.format.fingerprint(),
-            ledger: Ledger::new(config.placing, config.window, config.history),
+            ledger: Ledger::new(config.placing, config.window, config.history, config.books),
             format: config.format,
             policy: config.policy,
             constraint: config.constraint,
