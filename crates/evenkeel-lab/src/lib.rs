@@ -4,7 +4,7 @@
 //! - [`comparison`]: the short comparison that the program runs by default;
 //! - [`recorder`]: recordings of runs, written and read;
 //! - [`drive`]: tanks with seeded drivers;
-//! - [`bench`]: the table of figures that the heart must reach;
+//! - [`mod@bench`]: the table of figures that the heart must reach;
 //! - [`clock`]: how far off the session's clock is, beside today's rules;
 //! - [`wire`]: how many bytes a vector takes, over recorded games.
 
