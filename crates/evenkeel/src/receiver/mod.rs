@@ -555,11 +555,13 @@ impl Receiver {
         let track = &mut self.tracks[slot];
         // A vector generated after the farewell means that the entity came back.
         let came_back = track.newest().is_some_and(|known| known.quantised.tick() > tick);
-        if came_back || track.retired.is_some() {
+        if came_back {
             return Applied::Ignored;
         }
-        track.retired = Some(tick);
-        if track.newest().is_some() {
+        // A second farewell may overtake the vectors between the two: it holds for them as well.
+        let was_here = track.retired.is_none() && track.newest().is_some();
+        track.retired = track.retired.max(Some(tick));
+        if was_here {
             self.events.push(ReceiverEvent::Retired { entity: head.entity });
         }
         Applied::Newest
