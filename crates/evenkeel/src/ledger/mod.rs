@@ -16,7 +16,7 @@ mod pair;
 
 pub use exported::{ClockRule, Placing, Vector};
 pub use fairness::{Fairness, ReceiverFairness};
-pub use pair::Relevance;
+pub use pair::{Reference, Relevance};
 
 pub(crate) use exported::Exported;
 pub(crate) use pair::{Context, Held, PairBook};
@@ -394,9 +394,10 @@ impl<'a> PairView<'a> {
         self.parts().0.last_arrived().map(|f| (f.vector, f.arrival))
     }
 
-    /// The newest vector that the receiver has, or that is on its way there.
-    pub fn reference(&self) -> Option<&'a Vector> {
-        self.ledger.vector(self.entity, self.parts().0.reference()?)
+    /// The newest vector that the receiver has, or that is on its way there or about to be.
+    pub fn reference(&self) -> Option<Reference> {
+        let (book, context) = self.parts();
+        book.reference_motion(context)
     }
 
     /// The vector that the receiver is believed to be using at a global time.
@@ -409,9 +410,10 @@ impl<'a> PairView<'a> {
     /// [`reference`](Self::reference) over a span of global time. `None` if the receiver has nothing to compare.
     pub fn deviation(&self, vector: &Vector, from: GlobalTime, to: GlobalTime) -> Option<f64> {
         let reference = self.reference()?;
-        let seconds = |v: &Vector| from.since(v.generated).as_secs_f64();
+        let seconds = |generated: GlobalTime| from.since(generated).as_secs_f64();
         let span = to.since(from).max(Duration::ZERO).as_secs_f64();
-        Some(distance_integral(&vector.motion, seconds(vector), &reference.motion, seconds(reference), span).value)
+        let (new, old) = (seconds(vector.generated), seconds(reference.generated));
+        Some(distance_integral(&vector.motion, new, &reference.motion, old, span).value)
     }
 
     /// The vector being held back for this receiver, and until when.

@@ -27,6 +27,17 @@ impl Relevance {
     }
 }
 
+/// The newest vector that a receiver has or will have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reference {
+    /// Its number.
+    pub number: u32,
+    /// When it was generated.
+    pub generated: GlobalTime,
+    /// What it says.
+    pub motion: Motion,
+}
+
 /// One vector on its way to one receiver, or arrived there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flight {
@@ -142,6 +153,20 @@ impl PairBook {
     /// The newest vector that the receiver has or will have, as far as one knows.
     pub(crate) fn reference(&self) -> Option<u32> {
         self.flights.iter().filter(|f| f.fate != Fate::Lost).map(|f| f.vector).max()
+    }
+
+    /// The same with its motion, also of a vector that the exported path no longer holds.
+    pub(crate) fn reference_motion(&self, context: Context<'_>) -> Option<Reference> {
+        let flight = self.flights.iter().filter(|f| f.fate != Fate::Lost).max_by_key(|f| f.vector);
+        let number = flight.map_or(0, |f| f.vector).max(self.queued);
+        match context.exported.get(number) {
+            Some(v) => Some(Reference { number, generated: v.generated, motion: v.motion }),
+            None => {
+                let (anchored, motion) = *self.anchor.as_deref()?;
+                let generated = flight?.generated;
+                (anchored == number).then_some(Reference { number, generated, motion })
+            }
+        }
     }
 
     /// A receipt: the vector sent at `sent` arrived. Answers the flight if that is news.

@@ -9,9 +9,11 @@
 
 mod base;
 mod budget;
+mod even;
 
 pub use base::{Base, EveryKth};
 pub use budget::{Budget, BudgetError, Spent};
+pub use even::Even;
 
 use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
 use crate::time::GlobalTime;
