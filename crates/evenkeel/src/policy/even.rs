@@ -31,7 +31,7 @@ const EXPONENT: f64 = 4.0;
 /// How much the price moves with one decision, once it has settled.
 const SLOW: f64 = 0.002;
 /// The bucket holds so many triggers' worth of vectors.
-const BUCKET_TRIGGERS: f64 = 100.0;
+const BUCKET_TRIGGERS: f64 = 300.0;
 /// By how much, as a power of e, an empty bucket raises the price, and a full one lowers it.
 const SCARCITY: f64 = 0.3;
 /// Kinds of motion that have a dwell of their own: speed bands x turn-rate bands, and falling.
@@ -348,9 +348,11 @@ mod tests {
     fn the_budget_is_kept_in_the_long_run() {
         for (numerator, denominator) in [(1, 2), (1, 3), (1, 6), (1, 10)] {
             let spent = spend(Budget::of_base(numerator, denominator), 400);
-            let wanted = f64::from(numerator) / f64::from(denominator);
-            let off = spent.share_of_base() / wanted - 1.0;
-            assert!(off.abs() < 0.08, "{numerator}/{denominator}: {off:+.3}, {spent:?}");
+            let share = f64::from(numerator) / f64::from(denominator);
+            let off = spent.vectors as f64 - share * spent.due as f64;
+            // A session starts with a bucket half full.
+            let most = 0.03 * share * spent.due as f64 + 0.5 * BUCKET_TRIGGERS * share * 3.0;
+            assert!(off.abs() < most, "{numerator}/{denominator}: {off:+.0} vectors, {spent:?}");
         }
     }
 
@@ -358,7 +360,7 @@ mod tests {
     fn a_rate_per_second_is_kept_too() {
         let spent = spend(Budget::PerSecond(8.0), 400);
         let rate = spent.vectors as f64 / 400.0;
-        assert!((rate / 8.0 - 1.0).abs() < 0.1, "{rate} per second");
+        assert!((rate / 8.0 - 1.0).abs() < 0.15, "{rate} per second");
     }
 
     #[test]
