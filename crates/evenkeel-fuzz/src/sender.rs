@@ -3,7 +3,7 @@
 use crate::finite;
 use crate::input::Input;
 use crate::script::sender as op;
-use evenkeel::policy::{Spent, by_name};
+use evenkeel::policy::{Budget, Spent, by_name};
 use evenkeel::wire::datagram::{ReceiptEntry, ReceiptsHeader, VectorsHeader};
 use evenkeel::wire::{BitReader, BitWriter};
 use evenkeel::{
@@ -28,7 +28,8 @@ pub fn sender(data: &[u8]) {
     let rule = [ClockRule::Global, ClockRule::Local, ClockRule::OneWay][usize::from(flags >> 3) % 3];
     let config = SenderConfig {
         format,
-        policy: by_name(["base", "base/2"][usize::from(flags & 1)]).expect("policies that there are"),
+        policy: by_name(["base", "base/2"][usize::from(flags & 1)], Budget::Unlimited, 0)
+            .expect("policies that there are"),
         placing: Placing { rule, lag: Duration::from_millis(i64::from(flags & 64)), ..Placing::default() },
         max_datagram: SenderConfig::LEAST_DATAGRAM,
         max_entities: MAX_ENTITIES,
