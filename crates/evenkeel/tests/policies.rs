@@ -5,10 +5,14 @@
 mod common;
 
 use common::{TANK, World, at, ms, zigzag};
-use evenkeel::policy::{NAMES, Policy, Schedule, SchedulePaper, by_name};
+use evenkeel::policy::{
+    Decision, Instantaneous, LastSent, NAMES, Overtaken, Past, Policy, Readings, Scales, Schedule, SchedulePaper,
+    Settled, Spent, Trigger, Weights, by_name,
+};
+use evenkeel::wire::Format;
 use evenkeel::{
-    Budget, Duration, EntityId, Fairness, HostId, Placing, ReceiverConfig, Relevance, SenderConfig, Threshold,
-    wire::Format,
+    Budget, Cause, Duration, EntityId, Fairness, HostId, Ledger, Placing, ReceiverConfig, Relevance, Sender,
+    SenderConfig, Threshold,
 };
 use evenkeel_lab::drive::Drive;
 
@@ -134,25 +138,20 @@ impl<P: Policy> Policy for Checked<P> {
         self.0.name()
     }
 
-    fn decide(
-        &mut self,
-        ledger: &evenkeel::Ledger,
-        trigger: &evenkeel::policy::Trigger,
-        decisions: &mut [evenkeel::policy::Decision],
-    ) {
+    fn decide(&mut self, ledger: &Ledger, trigger: &Trigger, decisions: &mut [Decision]) {
         self.0.decide(ledger, trigger, decisions);
         for decision in decisions {
-            if let evenkeel::policy::Decision::At(until) = decision {
+            if let Decision::At(until) = decision {
                 assert!((Duration::ZERO..=self.1).contains(&until.since(trigger.at)), "{decision:?} at {trigger:?}");
             }
         }
     }
 
-    fn overtaken(&self) -> evenkeel::policy::Overtaken {
+    fn overtaken(&self) -> Overtaken {
         self.0.overtaken()
     }
 
-    fn settled(&mut self, ledger: &evenkeel::Ledger, settled: &evenkeel::policy::Settled) {
+    fn settled(&mut self, ledger: &Ledger, settled: &Settled) {
         self.0.settled(ledger, settled);
     }
 }
@@ -185,7 +184,7 @@ fn every_policy_serves_nobody_one_and_those_who_come_and_go() {
         assert!(world.receivers[0].place(TANK, world.now).is_ok(), "{name}");
         world.join(Format::default(), ReceiverConfig::default(), 300);
         world.join(Format::default(), ReceiverConfig::default(), 20);
-        let drive = |sender: &mut evenkeel::Sender, now| {
+        let drive = |sender: &mut Sender, now| {
             sender.observe(TANK, zigzag(now), now).unwrap();
         };
         world.run(5_000, drive);
@@ -214,11 +213,82 @@ fn joins_do_not_count_against_the_budget() {
         });
     }
     let spent = world.sender.ledger().spent();
-    let counted = spent.since(&evenkeel::policy::Spent { due: 6, vectors: 6, ..Default::default() });
+    let counted = spent.since(&Spent { due: 6, vectors: 6, ..Default::default() });
     assert!((counted.share_of_base() * 3.0 - 1.0).abs() < 0.05, "{spent:?}");
 }
 
-/// The table in the project's notes: `cargo test --release --test policies table -- --ignored --nocapture`.
+fn shares(world: &World, weights: Weights) -> Vec<f64> {
+    let ledger = world.sender.ledger();
+    let entity = ledger.entity(TANK).unwrap();
+    let vector = ledger.newest(entity).unwrap().number;
+    let trigger = Trigger { entity, vector, cause: Cause::Distance, at: world.now };
+    Scales::new(weights).weigh(ledger, &trigger).iter().map(|s| s.share).collect()
+}
+
+#[test]
+fn shares_add_up_and_readings_differ() {
+    let mut world = zigzagging(named("base", Budget::Unlimited), &[300, 200, 100], 20);
+    world.run(130, |_, _| {});
+    let readings = Readings {
+        past: Past::Whole,
+        instantaneous: Instantaneous::SinceGeneration,
+        last_sent: LastSent::SinceAcknowledged,
+    };
+    let all = [Weights::EVEN, Weights::ACCUMULATED, Weights::INSTANTANEOUS, Weights::LAST_SENT, Weights::THIRDS];
+    for weights in all.into_iter().chain(all.map(|w| w.read_as(readings))) {
+        let shares = shares(&world, weights);
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12 && shares.iter().all(|s| *s >= 0.0), "{shares:?}");
+    }
+    let third = 1.0 / 3.0;
+    let even = |shares: &[f64]| shares.iter().all(|s| (s - third).abs() < 1e-9);
+    assert!(even(&shares(&world, Weights::EVEN)));
+    // Everybody is sent everything at once, but what is far acknowledges what is old.
+    assert!(even(&shares(&world, Weights::LAST_SENT)));
+    for weights in [Weights::ACCUMULATED, Weights::LAST_SENT.read_as(readings), Weights::ACCUMULATED.read_as(readings)]
+    {
+        let shares = shares(&world, weights);
+        assert!(shares[0] > shares[1] && shares[1] >= shares[2], "{weights:?}: {shares:?}");
+    }
+    let (reception, generation) =
+        (shares(&world, Weights::INSTANTANEOUS), shares(&world, Weights::INSTANTANEOUS.read_as(readings)));
+    assert!(reception != generation && reception[0] > reception[2], "{reception:?} {generation:?}");
+}
+
+#[test]
+fn importance_multiplies_errors() {
+    let mut world = zigzagging(named("base", Budget::Unlimited), &[300, 300], 20);
+    assert!((shares(&world, Weights::ACCUMULATED)[0] - 0.5).abs() < 1e-9);
+    world.sender.set_relevance(TANK, HostId(0), Relevance::Weight(3.0), world.now).unwrap();
+    assert!((shares(&world, Weights::ACCUMULATED)[0] - 0.75).abs() < 1e-9);
+    world.sender.set_relevance(TANK, HostId(0), Relevance::OutOfScope, world.now).unwrap();
+    assert_eq!(shares(&world, Weights::ACCUMULATED), [1.0]);
+}
+
+#[test]
+fn a_late_joiner_is_soon_an_equal_if_the_past_fades() {
+    let mut world = zigzagging(named("base", Budget::Unlimited), &[300], 200);
+    world.join(Format::default(), ReceiverConfig::default(), 300);
+    world.run(40_000, |sender, now| {
+        sender.observe(TANK, zigzag(now), now).unwrap();
+    });
+    let whole = Weights::ACCUMULATED.read_as(Readings { past: Past::Whole, ..Readings::default() });
+    assert!(shares(&world, whole)[1] < 0.2, "{:?}", shares(&world, whole));
+    assert!(shares(&world, Weights::ACCUMULATED)[1] > 0.4, "{:?}", shares(&world, Weights::ACCUMULATED));
+}
+
+#[test]
+fn what_is_overtaken_is_dropped_sent_or_replaced() {
+    let vectors = |name: &str| {
+        let spent = zigzagging(named(name, Budget::Unlimited), &PAPER_MS, 60).sender.ledger().spent();
+        spent.share_of_base()
+    };
+    assert!(vectors("schedule-drop") < 0.8);
+    assert!((vectors("schedule-send") - 1.0).abs() < 0.02);
+    let newest = vectors("schedule-send-newest");
+    assert!(newest > vectors("schedule-drop") && newest < 0.95, "{newest}");
+}
+
+/// All policies side by side: `cargo test --release --test policies table -- --ignored --nocapture`.
 #[test]
 #[ignore = "prints a table"]
 fn table() {

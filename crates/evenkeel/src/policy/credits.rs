@@ -2,13 +2,12 @@
 
 use super::purse::Purse;
 use super::table::PairTable;
-use super::weights::{Share, Weights, frequencies};
+use super::weights::{Scales, Weights, frequencies};
 use super::{Budget, Decision, Policy, Trigger};
 use crate::ledger::{EntityIndex, Ledger};
 use crate::trigger::Cause;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 /// No receiver waits longer than this many times its even share: a frequency of zero would be an infinite schedule
 /// (erratum 9).
@@ -24,10 +23,9 @@ const FOREVER: f64 = 1e6;
 /// schedules of the others stay as they are.
 #[derive(Clone, Debug)]
 pub struct Credits {
-    weights: Weights,
+    scales: Scales,
     purse: Purse,
     turns: PairTable<Turn>,
-    shares: Vec<Share>,
 }
 
 /// When a receiver's turn comes.
@@ -42,11 +40,12 @@ struct Turn {
 impl Credits {
     /// Credits with these weights. The thesis finds [`Weights::ACCUMULATED`] best.
     pub fn new(weights: Weights, budget: Budget) -> Self {
-        Self { weights, purse: Purse::new(budget), turns: PairTable::default(), shares: Vec::new() }
+        Self { scales: Scales::new(weights), purse: Purse::new(budget), turns: PairTable::default() }
     }
 
-    /// Without bringing the count back to the budget, as in the papers. They overspend it, the more the more a receiver's
-    /// share swings, because every frequency is set when its receiver is about to be served and deserves it most.
+    /// Without bringing the count back to the budget, as in the papers. A frequency is set when its receiver is about to be
+    /// served, not when it is typical: by accumulated error the count then is within a few per cent of the budget, by the
+    /// time since the last vector up to a sixth above it, by instantaneous error down to a third of it.
     pub fn literal(self) -> Self {
         Self { purse: self.purse.literal(), ..self }
     }
@@ -65,11 +64,11 @@ impl Turn {
 
 impl Policy for Credits {
     fn name(&self) -> String {
-        match self.weights.label() {
+        match self.scales.weights().label() {
             Some("case4") => "credits-mix".into(),
             Some(label) => format!("credits-{label}"),
             None => {
-                let Weights { accumulated, instantaneous, last_sent, .. } = self.weights;
+                let Weights { accumulated, instantaneous, last_sent, .. } = self.scales.weights();
                 format!("credits({accumulated}, {instantaneous}, {last_sent})")
             }
         }
@@ -82,17 +81,14 @@ impl Policy for Credits {
             turns.iter_mut().for_each(|(_, turn)| *turn = Turn::default());
             return;
         }
-        // What everybody deserves matters only when somebody's next turn is to be set.
-        let due = turns.iter().any(|(_, turn)| turn.wait <= 1);
-        let weights = if due { self.weights } else { Weights::EVEN };
-        weights.shares(ledger, trigger, &mut self.shares);
-        let receivers = self.shares.len();
+        let shares = self.scales.weigh(ledger, trigger);
+        let receivers = shares.len();
         let even = 1.0 / receivers as f64;
         let allowance = self.purse.allowance(trigger.entity, receivers, trigger.at);
         let mut sent = 0;
-        frequencies(&mut self.shares, allowance);
+        frequencies(shares, allowance);
         let least = allowance * even / LONGEST;
-        for entry in &self.shares {
+        for entry in shares {
             let turn = &mut turns[entry.receiver.0].1;
             if turn.wait == 0 {
                 // Its first vector was not the policy's doing: the schedule starts there, with an even share.
@@ -109,10 +105,11 @@ impl Policy for Credits {
     }
 
     fn reads_error(&self) -> bool {
-        self.weights.accumulated > 0.0 || self.weights.instantaneous > 0.0
+        self.scales.reads_error()
     }
 
     fn entity_left(&mut self, entity: EntityIndex) {
+        self.scales.entity_left(entity);
         self.turns.entity_left(entity);
         self.purse.entity_left(entity);
     }
@@ -121,6 +118,7 @@ impl Policy for Credits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn the_papers_example_every_three_and_a_half_triggers() {

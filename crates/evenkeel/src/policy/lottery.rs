@@ -1,13 +1,12 @@
 //! `lottery`: who is told is a matter of chance, weighted by who deserves it.
 
 use super::purse::Purse;
-use super::weights::{Share, Weights, frequencies};
+use super::weights::{Scales, Weights, frequencies};
 use super::{Budget, Decision, Policy, Trigger};
 use crate::ledger::{EntityIndex, Ledger};
 use crate::trigger::Cause;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 /// The probabilistic budget (thesis, section 3.4.1; paper, section 5.1).
 ///
@@ -21,17 +20,16 @@ use alloc::vec::Vec;
 /// Chance comes from SplitMix64 with a given seed: equal seeds and inputs give equal bytes.
 #[derive(Clone, Debug)]
 pub struct Lottery {
-    weights: Weights,
+    scales: Scales,
     purse: Purse,
     one_draw: bool,
     random: SplitMix64,
-    shares: Vec<Share>,
 }
 
 impl Lottery {
     /// A lottery with these weights.
     pub fn new(weights: Weights, budget: Budget, seed: u64) -> Self {
-        Self { weights, purse: Purse::new(budget), one_draw: false, random: SplitMix64(seed), shares: Vec::new() }
+        Self { scales: Scales::new(weights), purse: Purse::new(budget), one_draw: false, random: SplitMix64(seed) }
     }
 
     /// Case 1: by accumulated error.
@@ -78,11 +76,11 @@ impl Lottery {
 
 impl Policy for Lottery {
     fn name(&self) -> String {
-        match self.weights.label() {
+        match self.scales.weights().label() {
             Some("pa") if self.one_draw => "lottery-one".into(),
             Some(label) => format!("lottery-{label}"),
             None => {
-                let Weights { accumulated, instantaneous, last_sent, .. } = self.weights;
+                let Weights { accumulated, instantaneous, last_sent, .. } = self.scales.weights();
                 format!("lottery({accumulated}, {instantaneous}, {last_sent})")
             }
         }
@@ -93,12 +91,12 @@ impl Policy for Lottery {
             decisions.fill(Decision::Now);
             return;
         }
-        self.weights.shares(ledger, trigger, &mut self.shares);
-        let allowance = self.purse.allowance(trigger.entity, self.shares.len(), trigger.at);
-        frequencies(&mut self.shares, allowance);
+        let shares = self.scales.weigh(ledger, trigger);
+        let allowance = self.purse.allowance(trigger.entity, shares.len(), trigger.at);
+        frequencies(shares, allowance);
         let common = self.random.unit();
         let (mut sent, mut before) = (0, 0.0);
-        for entry in &self.shares {
+        for entry in shares {
             let wins = if self.one_draw {
                 // Lay the frequencies end to end: whoever covers the draw, or the draw plus a whole number, wins.
                 let after = before + entry.share;
@@ -117,10 +115,11 @@ impl Policy for Lottery {
     }
 
     fn reads_error(&self) -> bool {
-        self.weights.accumulated > 0.0 || self.weights.instantaneous > 0.0
+        self.scales.reads_error()
     }
 
     fn entity_left(&mut self, entity: EntityIndex) {
+        self.scales.entity_left(entity);
         self.purse.entity_left(entity);
     }
 }

@@ -5,7 +5,18 @@
 //! sent them, what receipts said, and its estimate of each delay.
 //!
 //! Three things are not the policy's to refuse: the first vector of an entity's life, the current vectors for a receiver
-//! that joins, and those of an entity that comes into a receiver's scope.
+//! that joins, and those of an entity that comes into a receiver's scope. Nor do they count against its budget.
+//!
+//! | policy | rule |
+//! |---|---|
+//! | [`Base`], [`EveryKth`] | every vector, or every k-th, to everybody |
+//! | [`SchedulePaper`], [`Schedule`] | vectors are held back until everybody is as badly off as the worst |
+//! | [`Lottery`] | receivers are drawn, with the odds of what they deserve |
+//! | [`Credits`] | receivers take turns, the more often the more they deserve |
+//! | [`Tolerant`] | everybody gets every vector, but fewer become due |
+//!
+//! What receivers deserve is a matter of [`Weights`]; how much there is to hand out, of a [`Budget`]. [`by_name`] makes any of
+//! them. Where the papers leave room or contradict themselves, each policy says how it reads them.
 
 mod base;
 mod budget;
@@ -27,7 +38,7 @@ pub use registry::{NAMES, UnknownPolicy, by_name};
 pub use schedule::{Schedule, StillHeld};
 pub use schedule_paper::SchedulePaper;
 pub use tolerance::Tolerant;
-pub use weights::{Instantaneous, LastSent, Past, Readings, Share, Weights, frequencies};
+pub use weights::{Instantaneous, LastSent, Past, Readings, Scales, Share, Weights, frequencies};
 
 use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
 use crate::time::GlobalTime;

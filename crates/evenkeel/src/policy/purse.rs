@@ -50,7 +50,7 @@ const HORIZON: f64 = 10.0;
 /// The budget of the papers' policies, which keep it for each entity on its own: so many vectors per trigger.
 ///
 /// The papers hand out the same number at every trigger and take it that as many are sent. They are not: chance deviates,
-/// and who is scheduled at the moment it is served is scheduled when it looks most deserving. So a purse keeps a balance,
+/// and a schedule that is set at the moment of service is set at no typical moment. So a purse keeps a balance,
 /// and hands out a little more or less until it is even. [`Purse::literal`] does without.
 #[derive(Clone, Debug)]
 pub(super) struct Purse {

@@ -1,7 +1,8 @@
 //! How much each receiver deserves the next vector (thesis, section 3.4.1.2): shares that add up to 1.
 
 use super::Trigger;
-use crate::ledger::{Ledger, PairView, ReceiverIndex, Relevance};
+use super::table::PairTable;
+use crate::ledger::{EntityIndex, Ledger, PairView, ReceiverIndex, Relevance};
 use crate::time::GlobalTime;
 use alloc::vec::Vec;
 
@@ -51,8 +52,7 @@ pub enum Instantaneous {
     /// From the last acknowledged reception (thesis, code in appendix B).
     #[default]
     SinceReception,
-    /// From the generation of the vector in use (thesis, text of section 3.4.1.2.2), as far as the sender's
-    /// [`history`](crate::SenderConfig::history) reaches.
+    /// From the generation of the vector in use (thesis, text of section 3.4.1.2.2).
     SinceGeneration,
 }
 
@@ -108,47 +108,111 @@ impl Weights {
         ];
         known.iter().find(|(weights, _)| is(*weights)).map(|(_, label)| *label)
     }
+}
+
+/// Weighs receivers against each other.
+///
+/// It remembers how much error each receiver had when its instantaneous error began, because that may be longer ago than the
+/// sender's [`history`](crate::SenderConfig::history): ask it at every trigger, also when the answer does not matter.
+///
+/// ```
+/// use evenkeel::policy::{Scales, Weights};
+/// let scales = Scales::new(Weights { last_sent: 0.5, ..Weights::ACCUMULATED }); // two thirds PA, one third PT
+/// # let _ = scales;
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scales {
+    weights: Weights,
+    marks: PairTable<Option<Mark>>,
+    shares: Vec<Share>,
+}
+
+/// Where an instantaneous error began.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    /// The vector with which it began.
+    vector: u32,
+    /// The accumulated error there.
+    accumulated: f64,
+}
+
+impl Scales {
+    /// Weighs by these weights.
+    pub fn new(weights: Weights) -> Self {
+        Self { weights, marks: PairTable::default(), shares: Vec::new() }
+    }
+
+    /// By what it weighs.
+    pub fn weights(&self) -> Weights {
+        self.weights
+    }
+
+    /// Whether errors matter at all.
+    pub(super) fn reads_error(&self) -> bool {
+        self.weights.accumulated > 0.0 || self.weights.instantaneous > 0.0
+    }
 
     /// What every receiver deserves of a vector. Left out are receivers for which the entity is out of scope, and those that
     /// have never been sent it: they get it whatever the policy says.
-    pub fn shares(&self, ledger: &Ledger, trigger: &Trigger, shares: &mut Vec<Share>) {
+    pub fn weigh(&mut self, ledger: &Ledger, trigger: &Trigger) -> &mut [Share] {
+        let Self { weights, marks, shares } = self;
         shares.clear();
         for receiver in ledger.receivers() {
             let pair = ledger.pair(trigger.entity, receiver);
             if pair.relevance().in_scope() && pair.last_sent().is_some() {
-                shares.push(Share { receiver, share: 0.0 });
+                shares.push(Share::none(receiver));
             }
         }
-        let parts = [self.accumulated, self.instantaneous, self.last_sent].map(|w| if w > 0.0 { w } else { 0.0 });
-        let total: f64 = parts.iter().sum();
-        let factors = [Self::accumulated_error, Self::instantaneous_error, Self::waiting];
-        if total > 0.0 && total.is_finite() {
-            for (part, factor) in parts.into_iter().zip(factors).filter(|(part, _)| *part > 0.0) {
-                add_factor(shares, part / total, |r| factor(self, &ledger.pair(trigger.entity, r), trigger.at));
-            }
-        } else {
+        let parts = [weights.accumulated, weights.instantaneous, weights.last_sent];
+        let [accumulated, instantaneous, last_sent] = parts.map(|w| if w > 0.0 && w.is_finite() { w } else { 0.0 });
+        let total = accumulated + instantaneous + last_sent;
+        let Readings { past, instantaneous: since, last_sent: waiting } = weights.readings;
+        let pair = |receiver| ledger.pair(trigger.entity, receiver);
+        if total <= 0.0 {
             add_factor(shares, 1.0, |_| 0.0);
         }
+        if accumulated > 0.0 {
+            add_factor(shares, accumulated / total, |r| importance(&pair(r)) * past.error(&pair(r), trigger.at));
+        }
+        if instantaneous > 0.0 {
+            let row = marks.row(ledger, trigger.entity);
+            add_factor(shares, instantaneous / total, |r| {
+                importance(&pair(r)) * since.error(&pair(r), trigger.at, &mut row[r.0].1)
+            });
+        }
+        if last_sent > 0.0 {
+            add_factor(shares, last_sent / total, |r| waiting.seconds(&pair(r), trigger.at));
+        }
+        shares
     }
 
-    fn accumulated_error(&self, pair: &PairView<'_>, now: GlobalTime) -> f64 {
-        importance(pair) * self.readings.past.error(pair, now)
+    /// Forgets an entity.
+    pub fn entity_left(&mut self, entity: EntityIndex) {
+        self.marks.entity_left(entity);
     }
+}
 
-    fn instantaneous_error(&self, pair: &PairView<'_>, now: GlobalTime) -> f64 {
-        let since = match self.readings.instantaneous {
-            Instantaneous::SinceReception => pair.last_received().map(|(_, arrival)| arrival),
-            Instantaneous::SinceGeneration => pair.in_use(now).map(|vector| vector.generated),
+impl Instantaneous {
+    /// The error since the mark, which is set anew if a newer vector came.
+    fn error(self, pair: &PairView<'_>, now: GlobalTime, mark: &mut Option<Mark>) -> f64 {
+        let accumulated = pair.accumulated(now).total();
+        let since = match self {
+            Self::SinceReception => pair.last_received(),
+            Self::SinceGeneration => pair.in_use(now).map(|v| (v.number, v.generated)),
         };
-        let error = since.map_or_else(|| pair.accumulated(now), |since| pair.error_between(since, now));
-        importance(pair) * error.total()
+        if let Some((vector, since)) = since.filter(|(vector, _)| mark.is_none_or(|m| m.vector != *vector)) {
+            *mark = Some(Mark { vector, accumulated: accumulated - pair.error_between(since, now).total() });
+        }
+        accumulated - mark.map_or(0.0, |m| m.accumulated)
     }
+}
 
-    fn waiting(&self, pair: &PairView<'_>, now: GlobalTime) -> f64 {
+impl LastSent {
+    fn seconds(self, pair: &PairView<'_>, now: GlobalTime) -> f64 {
         let sent = pair.last_sent().map(|(_, sent)| sent);
-        let since = match self.readings.last_sent {
-            LastSent::SinceSent => sent,
-            LastSent::SinceAcknowledged => pair.acknowledged().or(sent),
+        let since = match self {
+            Self::SinceSent => sent,
+            Self::SinceAcknowledged => pair.acknowledged().or(sent),
         };
         since.map_or(0.0, |since| now.since(since).as_secs_f64())
     }
@@ -180,16 +244,27 @@ pub struct Share {
     pub receiver: ReceiverIndex,
     /// How much of a vector: first of one in all, then of what the budget has for a trigger.
     pub share: f64,
+    /// The factor being added.
+    factor: f64,
+}
+
+impl Share {
+    fn none(receiver: ReceiverIndex) -> Self {
+        Self { receiver, share: 0.0, factor: 0.0 }
+    }
 }
 
 /// Adds one factor, brought to a sum of `part`. A sum of zero gives everybody the same.
-fn add_factor(shares: &mut [Share], part: f64, value: impl Fn(ReceiverIndex) -> f64) {
-    let sane = |x: f64| if x > 0.0 && x.is_finite() { x } else { 0.0 };
-    let total: f64 = shares.iter().map(|s| sane(value(s.receiver))).sum();
+fn add_factor(shares: &mut [Share], part: f64, mut value: impl FnMut(ReceiverIndex) -> f64) {
+    let mut sane = |receiver| Some(value(receiver)).filter(|x| *x > 0.0 && x.is_finite()).unwrap_or(0.0);
+    let mut total = 0.0;
+    for entry in shares.iter_mut() {
+        entry.factor = sane(entry.receiver);
+        total += entry.factor;
+    }
     let even = part / shares.len() as f64;
     for entry in shares {
-        entry.share +=
-            if total > 0.0 && total.is_finite() { part * (sane(value(entry.receiver)) / total) } else { even };
+        entry.share += if total > 0.0 && total.is_finite() { part * (entry.factor / total) } else { even };
     }
 }
 
@@ -221,7 +296,7 @@ mod tests {
     use super::*;
 
     fn shares(values: &[f64]) -> Vec<Share> {
-        values.iter().enumerate().map(|(i, v)| Share { receiver: ReceiverIndex(i), share: *v }).collect()
+        values.iter().enumerate().map(|(i, v)| Share { share: *v, ..Share::none(ReceiverIndex(i)) }).collect()
     }
 
     fn values(shares: &[Share]) -> Vec<f64> {

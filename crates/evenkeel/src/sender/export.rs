@@ -118,8 +118,12 @@ impl Sender {
         let Some(cause) = cause else { return };
         // What cannot be represented is refused when it is exported.
         let Ok(quantised) = self.format.quantise(real, now) else { return };
-        let vector = (self.format.restore(&quantised), self.format.time_of(quantised.tick()));
-        self.owned[entity.0].shadow = Some(Box::new(vector));
+        let generated = self.format.time_of(quantised.tick());
+        let shadow = &mut self.owned[entity.0].shadow;
+        if shadow.as_ref().is_some_and(|before| before.1 >= generated) {
+            return;
+        }
+        *shadow = Some(Box::new((self.format.restore(&quantised), generated)));
         self.note_base_trigger(entity, cause, now);
     }
 
