@@ -154,3 +154,27 @@ fn signed_cost(vector: &Vector, before: &Vector, expected: GlobalTime, arrival: 
     let cost = distance_integral(&vector.motion, seconds(vector), &before.motion, seconds(before), span).value;
     if arrival < expected { -cost } else { cost }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Format;
+    use crate::{Motion, Vec3};
+
+    fn vector(number: u32, speed: f64) -> Vector {
+        let motion = Motion::linear(Vec3::ZERO, Vec3::new(speed, 0.0, 0.0));
+        let quantised = Format::lossless().quantise(&motion, GlobalTime::ZERO).unwrap();
+        Vector { number, generated: GlobalTime::ZERO, motion, quantised }
+    }
+
+    #[test]
+    fn later_than_scheduled_is_owed_and_sooner_owes() {
+        let (new, before) = (vector(2, 3.0), vector(1, 1.0));
+        let at = GlobalTime::from_millis;
+        // Two metres per second apart: t squared metre-seconds after t.
+        let late = signed_cost(&new, &before, at(1_000), at(2_000));
+        assert!((late - 3.0).abs() < 1e-12, "{late}");
+        assert_eq!(signed_cost(&new, &before, at(2_000), at(1_000)), -late);
+        assert_eq!(signed_cost(&new, &before, at(1_000), at(1_000)), 0.0);
+    }
+}

@@ -67,10 +67,10 @@ impl Sender {
             return Err(SenderError::StaleVector(id));
         }
         let cause = if self.ledger.newest(entity).is_none() { Cause::First } else { Cause::Forced };
-        if self.policy.wants_base_triggers() {
+        let exported = self.export(entity, motion, generated.min(now), cause)?;
+        if exported.is_some() && self.policy.wants_base_triggers() {
             self.note_base_trigger(entity, cause, now);
         }
-        self.export(entity, motion, generated.min(now), cause)?;
         Ok(())
     }
 
