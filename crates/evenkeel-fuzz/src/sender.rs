@@ -3,7 +3,7 @@
 use crate::finite;
 use crate::input::Input;
 use crate::script::sender as op;
-use evenkeel::policy::{Spent, by_name};
+use evenkeel::policy::{Budget, NAMES, Policy, Spent, by_name};
 use evenkeel::wire::datagram::{ReceiptEntry, ReceiptsHeader, VectorsHeader};
 use evenkeel::wire::{BitReader, BitWriter};
 use evenkeel::{
@@ -19,6 +19,13 @@ const BOOKS_EVERY: usize = 8;
 /// More datagrams than this are never due at once: what waits in every queue, one by one.
 const MAX_DATAGRAMS: usize = 3 * (4_096 + 64);
 
+/// Which policy follows from the length of the input, so that older inputs keep their meaning.
+fn policy(base: bool, length: usize) -> Box<dyn Policy> {
+    let name = if base { "base" } else { NAMES[length % NAMES.len()].0 };
+    let budgets = [Budget::of_base(1, 3), Budget::PerSecond(5.0), Budget::Unlimited];
+    by_name(&name.replace("/k", "/2"), budgets[length / NAMES.len() % 3], 0).expect("a policy that there is")
+}
+
 /// A [`Sender`] that is told anything at any time keeps books that are sums of distances, and is not changed by what it
 /// refuses.
 pub fn sender(data: &[u8]) {
@@ -28,7 +35,7 @@ pub fn sender(data: &[u8]) {
     let rule = [ClockRule::Global, ClockRule::Local, ClockRule::OneWay][usize::from(flags >> 3) % 3];
     let config = SenderConfig {
         format,
-        policy: by_name(["base", "base/2"][usize::from(flags & 1)]).expect("policies that there are"),
+        policy: policy(flags & 1 == 0, data.len()),
         placing: Placing { rule, lag: Duration::from_millis(i64::from(flags & 64)), ..Placing::default() },
         max_datagram: SenderConfig::LEAST_DATAGRAM,
         max_entities: MAX_ENTITIES,

@@ -3,7 +3,7 @@
 use crate::recorder::Recorder;
 use crate::world::{Outcome, Setting, run};
 use anyhow::{Result, ensure};
-use evenkeel::{ClockRule, Duration, policy};
+use evenkeel::{Budget, ClockRule, Duration, policy};
 use evenkeel_link::Conditions;
 use std::fmt;
 use std::io::Write;
@@ -64,7 +64,7 @@ pub fn compare(question: &Question, record: Option<Box<dyn Write>>) -> Result<Co
         let settings = [("policy", policy.to_string()), ("delays_ms", format!("{delays_ms:?}"))];
         let hosts = delays_ms.len() as u32 + 1;
         let recorder = out.map(|out| Recorder::new(out, seed, &settings, tanks, hosts)).transpose()?;
-        let policy = policy::by_name(policy)?;
+        let policy = policy::by_name(policy, Budget::Unlimited, seed)?;
         rows.push((name, run(Setting { policy, rule, paths, tanks, seconds, seed, recorder })?));
     }
     Ok(Comparison { delays_ms, seconds, tanks, rows })

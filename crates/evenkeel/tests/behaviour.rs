@@ -10,9 +10,9 @@ use evenkeel::motion::LAW_PARAMETERS;
 use evenkeel::policy::{Decision, Overtaken, Policy, Trigger};
 use evenkeel::wire::{Format, Laws};
 use evenkeel::{
-    Beyond, Cause, ClockRule, Constraint, Duration, EntityId, GlobalTime, HostId, Law, Motion, PlaceError, Placing,
-    Pose, Receiver, ReceiverConfig, ReceiverEvent, Relevance, Sender, SenderConfig, SenderEvent, Smoothing, State,
-    Threshold, Vec3, policy,
+    Beyond, Budget, Cause, ClockRule, Constraint, Duration, EntityId, GlobalTime, HostId, Law, Motion, PlaceError,
+    Placing, Pose, Receiver, ReceiverConfig, ReceiverEvent, Relevance, Sender, SenderConfig, SenderEvent, Smoothing,
+    State, Threshold, Vec3, policy,
 };
 
 fn lossless() -> SenderConfig {
@@ -294,7 +294,7 @@ fn nobody_moves_what_was_granted_to_another() {
 #[test]
 fn base_over_k_spends_a_kth_of_base() {
     for k in 1..=4u64 {
-        let policy = policy::by_name(&format!("base/{k}")).unwrap();
+        let policy = policy::by_name(&format!("base/{k}"), Budget::Unlimited, 0).unwrap();
         let mut world = with_tank(World::new(SenderConfig { policy, ..SenderConfig::default() }, &[20, 90, 200]));
         world.run(20_000, drive);
         let spent = world.sender.ledger().spent();

@@ -3,8 +3,8 @@
 
 use evenkeel::wire::Format;
 use evenkeel::{
-    Duration, EntityId, GlobalTime, HostId, Pose, Receiver, ReceiverConfig, Sender, SenderConfig, Threshold, Vec3,
-    policy,
+    Budget, Duration, EntityId, GlobalTime, HostId, Pose, Receiver, ReceiverConfig, Sender, SenderConfig, Threshold,
+    Vec3, policy,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ struct Story {
 type Legs = Vec<(i64, f64, f64)>;
 
 fn session(legs: &Legs, delays_ms: &[i64], hosts: &[u32], policy: &str, start: GlobalTime) -> Story {
-    let policy = policy::by_name(policy).unwrap();
+    let policy = policy::by_name(policy, Budget::of_base(1, 3), 0).unwrap();
     let config = SenderConfig { format: Format::default(), policy, ..SenderConfig::default() };
     let mut sender = Sender::new(config).unwrap();
     sender.add_entity(TANK, Threshold::within(0.1), start).unwrap();
@@ -79,7 +79,21 @@ fn legs() -> impl Strategy<Value = Legs> {
 }
 
 fn policies() -> impl Strategy<Value = &'static str> {
-    prop_oneof![Just("base"), Just("base/2"), Just("base/3")]
+    prop::sample::select(vec![
+        "base",
+        "base/2",
+        "base/3",
+        "schedule-paper",
+        "schedule-drop",
+        "schedule-drop-projected",
+        "schedule-send",
+        "schedule-send-newest",
+        "credits-pa",
+        "credits-pi",
+        "credits-pt",
+        "credits-mix",
+        "tolerance",
+    ])
 }
 
 proptest! {

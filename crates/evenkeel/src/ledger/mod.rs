@@ -360,10 +360,17 @@ impl<'a> PairView<'a> {
         book.accumulated(context, now) - book.known(context, now)
     }
 
-    /// AEE: known and estimated together.
+    /// AEE: known and estimated together. For a time to come: what it will be if nothing more is sent.
     pub fn accumulated(&self, now: GlobalTime) -> SplitError {
         let (book, context) = self.parts();
         book.accumulated(context, now)
+    }
+
+    /// The export error over a span of global time, as far as vectors and sends within the history tell.
+    pub fn error_between(&self, from: GlobalTime, to: GlobalTime) -> SplitError {
+        let (book, context) = self.parts();
+        let lag = context.placing.lag;
+        book.error(context, from - lag, to - lag)
     }
 
     /// The accumulated error with the past fading over the configured window, so that nobody is owed, or owes, the whole
@@ -394,6 +401,11 @@ impl<'a> PairView<'a> {
         self.parts().0.last_arrived().map(|f| (f.vector, f.arrival))
     }
 
+    /// When the newest vector known to have arrived was generated.
+    pub fn acknowledged(&self) -> Option<GlobalTime> {
+        self.parts().0.last_arrived().map(|f| f.generated)
+    }
+
     /// The newest vector that the receiver has, or that is on its way there or about to be.
     pub fn reference(&self) -> Option<Reference> {
         let (book, context) = self.parts();
@@ -416,7 +428,8 @@ impl<'a> PairView<'a> {
         Some(distance_integral(&vector.motion, new, &reference.motion, old, span).value)
     }
 
-    /// The vector being held back for this receiver, and until when.
+    /// The vector being held back for this receiver, and until when. While a policy decides about the next vector, the one
+    /// that is being overtaken.
     pub fn held(&self) -> Option<(u32, GlobalTime)> {
         self.parts().0.held.map(|h| (h.vector, h.until))
     }

@@ -291,7 +291,7 @@ impl PairBook {
         self.shown_since.map_or(Duration::ZERO, |since| shown.since(since).max(Duration::ZERO))
     }
 
-    fn error(&self, context: Context<'_>, from: GlobalTime, to: GlobalTime) -> SplitError {
+    pub(crate) fn error(&self, context: Context<'_>, from: GlobalTime, to: GlobalTime) -> SplitError {
         if to <= from || self.flights.is_empty() || !context.books {
             return SplitError::default();
         }

@@ -90,7 +90,8 @@ pub struct Spent {
     /// DR vectors generated.
     pub triggers: u64,
     /// What the base case would have sent: one vector per trigger and receiver in scope, and one for every entity that a
-    /// receiver came to know by joining or by scope.
+    /// receiver came to know by joining or by scope. Under a policy that stretches the thresholds and
+    /// [asks for it](super::Policy::wants_base_triggers), triggers as they would have been at thresholds that are not.
     pub due: u64,
     /// Vectors sent, counted per receiver.
     pub vectors: u64,

@@ -5,22 +5,48 @@
 //! sent them, what receipts said, and its estimate of each delay.
 //!
 //! Three things are not the policy's to refuse: the first vector of an entity's life, the current vectors for a receiver
-//! that joins, and those of an entity that comes into a receiver's scope.
+//! that joins, and those of an entity that comes into a receiver's scope. Nor do they count against its budget.
+//!
+//! | policy | rule |
+//! |---|---|
+//! | [`Base`], [`EveryKth`] | every vector, or every k-th, to everybody |
+//! | [`SchedulePaper`], [`Schedule`] | vectors are held back until everybody is as badly off as the worst |
+//! | [`Lottery`] | receivers are drawn, with the odds of what they deserve |
+//! | [`Credits`] | receivers take turns, the more often the more they deserve |
+//! | [`Tolerant`] | everybody gets every vector, but fewer become due |
+//! | [`Even`] | whoever gains most by a vector, weighted by what it has suffered: our own |
+//!
+//! What receivers deserve is a matter of [`Weights`]; how much there is to hand out, of a [`Budget`]. [`by_name`] makes any of
+//! them. Where the papers leave room or contradict themselves, each policy says how it reads them.
 
 mod base;
 mod budget;
+mod credits;
 mod even;
+mod lottery;
+mod purse;
+mod registry;
+mod schedule;
+mod schedule_paper;
+mod table;
+mod tolerance;
+mod weights;
 
 pub use base::{Base, EveryKth};
 pub use budget::{Budget, BudgetError, Spent};
+pub use credits::Credits;
 pub use even::Even;
+pub use lottery::Lottery;
+pub use registry::{NAMES, UnknownPolicy, by_name};
+pub use schedule::{Schedule, StillHeld};
+pub use schedule_paper::SchedulePaper;
+pub use tolerance::Tolerant;
+pub use weights::{Instantaneous, LastSent, Past, Readings, Scales, Share, Weights, frequencies};
 
 use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
 use crate::time::GlobalTime;
 use crate::trigger::Cause;
-use alloc::boxed::Box;
-use alloc::string::{String, ToString};
-use core::fmt;
+use alloc::string::String;
 
 /// A new DR vector, about which a [`Policy`] decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,10 +140,25 @@ pub trait Policy: Send {
         true
     }
 
-    /// By how much to stretch every trigger's thresholds.
+    /// By how much to stretch every trigger's thresholds for distance and angle.
     fn tolerance(&self) -> f64 {
         1.0
     }
+
+    /// By how much to stretch every trigger's time threshold. It is never stretched beyond the age up to which receivers
+    /// extrapolate.
+    fn patience(&self) -> f64 {
+        1.0
+    }
+
+    /// Whether to call [`base_trigger`](Self::base_trigger). The sender then follows, for every entity, a second exported path
+    /// at thresholds that are not stretched: one comparison more per observation, and one motion of memory.
+    fn wants_base_triggers(&self) -> bool {
+        false
+    }
+
+    /// Hears of a trigger that the base case would have had, whether or not there was one at the stretched thresholds.
+    fn base_trigger(&mut self, _ledger: &Ledger, _entity: EntityIndex, _cause: Cause, _at: GlobalTime) {}
 
     /// When to call [`wake`](Self::wake), for policies that act between triggers.
     fn next_wake(&self) -> Option<GlobalTime> {
@@ -135,37 +176,4 @@ pub trait Policy: Send {
 
     /// Forgets an entity that was removed. A later entity may get its index.
     fn entity_left(&mut self, _entity: EntityIndex) {}
-}
-
-/// No policy has this name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownPolicy {
-    /// What was asked for.
-    pub name: String,
-}
-
-impl fmt::Display for UnknownPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown policy `{}`: there are `base` and `base/k` (k from 1)", self.name)
-    }
-}
-
-impl core::error::Error for UnknownPolicy {}
-
-/// The policy with this name: `base`, or `base/k` for a whole number k.
-///
-/// ```
-/// assert_eq!(evenkeel::policy::by_name("base/3").unwrap().name(), "base/3");
-/// assert!(evenkeel::policy::by_name("bass").is_err());
-/// ```
-pub fn by_name(name: &str) -> Result<Box<dyn Policy>, UnknownPolicy> {
-    let unknown = || UnknownPolicy { name: name.to_string() };
-    match name.split_once('/') {
-        None if name == "base" => Ok(Box::new(Base)),
-        Some(("base", k)) => {
-            let k = k.parse().ok().and_then(core::num::NonZeroU32::new).ok_or_else(unknown)?;
-            Ok(Box::new(EveryKth::new(k)))
-        }
-        _ => Err(unknown()),
-    }
 }

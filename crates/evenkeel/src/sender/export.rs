@@ -6,9 +6,10 @@ use crate::ids::EntityId;
 use crate::ledger::{EntityIndex, Held, ReceiverIndex, Vector};
 use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Overtaken, Trigger};
-use crate::time::GlobalTime;
-use crate::trigger::Cause;
+use crate::time::{Duration, GlobalTime};
+use crate::trigger::{Cause, Threshold};
 use crate::wire::Quantised;
+use alloc::boxed::Box;
 
 impl Sender {
     /// Tells where an entity really is. Answers why a new DR vector became due, if one did.
@@ -25,6 +26,7 @@ impl Sender {
         let pose = pose.derived_from(before);
         owned.last_pose = Some((pose, now));
         let motion = pose.motion(owned.config.kind);
+        self.shadow(entity, &motion, now);
         let Some(cause) = self.due(entity, &motion, now) else { return Ok(None) };
         self.export(entity, &motion, now, cause)
     }
@@ -41,6 +43,7 @@ impl Sender {
             return Err(SenderError::NotFinite(id));
         }
         self.advance(now)?;
+        self.shadow(entity, motion, now);
         let Some(cause) = self.due(entity, motion, now) else { return Ok(None) };
         self.export(entity, motion, now, cause)
     }
@@ -64,20 +67,70 @@ impl Sender {
             return Err(SenderError::StaleVector(id));
         }
         let cause = if self.ledger.newest(entity).is_none() { Cause::First } else { Cause::Forced };
-        self.export(entity, motion, generated.min(now), cause)?;
+        let exported = self.export(entity, motion, generated.min(now), cause)?;
+        if exported.is_some() && self.policy.wants_base_triggers() {
+            self.note_base_trigger(entity, cause, now);
+        }
         Ok(())
     }
 
-    /// Compares the real state with the exported path.
+    /// Compares the real state with the exported path, as patiently as the policy has it.
     fn due(&self, entity: EntityIndex, real: &Motion, now: GlobalTime) -> Option<Cause> {
         let Some(vector) = self.ledger.newest(entity) else { return Some(Cause::First) };
-        let age = now.since(vector.generated);
-        let mut exported = vector.motion.at(age.as_secs_f64());
+        let threshold = self.owned[entity.0].config.threshold;
+        // Beyond its age limit a vector is no longer extrapolated: no heartbeat is stretched further than that.
+        let patient = threshold.time.mul_f64(self.policy.patience()).min(self.ledger.placing.max_age);
+        let threshold = threshold.at_least_every(patient.max(threshold.time));
+        self.compare(entity, real, &vector.motion, now.since(vector.generated), &threshold, self.policy.tolerance())
+    }
+
+    fn compare(
+        &self,
+        entity: EntityIndex,
+        real: &Motion,
+        exported: &Motion,
+        age: Duration,
+        threshold: &Threshold,
+        scale: f64,
+    ) -> Option<Cause> {
+        let mut exported = exported.at(age.as_secs_f64());
         if let (Some(constraint), Some(id)) = (&self.constraint, self.ledger.entity_id(entity)) {
             constraint.constrain(id, &mut exported);
         }
         let real = State { position: real.position, velocity: exported.velocity, attitude: real.attitude };
-        self.owned[entity.0].config.threshold.check(&real, &exported, age, self.policy.tolerance())
+        threshold.check(&real, &exported, age, scale)
+    }
+
+    /// Follows what the base case would export, for a policy that stretches the thresholds and must know by how much that
+    /// thins triggers.
+    fn shadow(&mut self, entity: EntityIndex, real: &Motion, now: GlobalTime) {
+        if !self.policy.wants_base_triggers() {
+            return;
+        }
+        let owned = &self.owned[entity.0];
+        let cause = match &owned.shadow {
+            None => Some(Cause::First),
+            Some(shadow) => {
+                let (motion, generated) = &**shadow;
+                self.compare(entity, real, motion, now.since(*generated), &owned.config.threshold, 1.0)
+            }
+        };
+        let Some(cause) = cause else { return };
+        // What cannot be represented is refused when it is exported.
+        let Ok(quantised) = self.format.quantise(real, now) else { return };
+        let generated = self.format.time_of(quantised.tick());
+        let shadow = &mut self.owned[entity.0].shadow;
+        if shadow.as_ref().is_some_and(|before| before.1 >= generated) {
+            return;
+        }
+        *shadow = Some(Box::new((self.format.restore(&quantised), generated)));
+        self.note_base_trigger(entity, cause, now);
+    }
+
+    fn note_base_trigger(&mut self, entity: EntityIndex, cause: Cause, now: GlobalTime) {
+        let pairs = &self.ledger.entities[entity.0].pairs;
+        self.ledger.spent.due += pairs.iter().filter(|pair| pair.relevance.in_scope()).count() as u64;
+        self.policy.base_trigger(&self.ledger, entity, cause, now);
     }
 
     /// Makes a motion the exported path, as receivers will decode it, and asks the policy about it. Answers nothing if the
@@ -98,7 +151,6 @@ impl Sender {
             return Ok(None);
         }
         let number = self.make_exported(entity, quantised);
-        self.flush_overtaken(entity);
         self.decide(&Trigger { entity, vector: number, cause, at: self.now });
         Ok(Some(cause))
     }
@@ -127,7 +179,8 @@ impl Sender {
     fn flush_overtaken(&mut self, entity: EntityIndex) {
         for receiver in self.ledger.receivers() {
             let Some(held) = self.ledger.entities[entity.0].pairs[receiver.0].held.take() else { continue };
-            if self.policy.overtaken() == Overtaken::Send {
+            // One whose time has come since the last poll was not overtaken.
+            if held.until <= self.now || self.policy.overtaken() == Overtaken::Send {
                 self.push(receiver, Outgoing::Exactly { entity, number: held.vector });
             }
         }
@@ -142,13 +195,17 @@ impl Sender {
         decisions.clear();
         decisions.resize(self.outboxes.len(), Decision::Not);
         self.policy.decide(&self.ledger, trigger, &mut decisions);
+        self.flush_overtaken(entity);
         self.ledger.spent.triggers += 1;
+        let shadowed = self.policy.wants_base_triggers();
         for (receiver, decision) in self.ledger.receivers().zip(&decisions) {
             let pair = &self.ledger.entities[entity.0].pairs[receiver.0];
             if !pair.relevance.in_scope() {
                 continue;
             }
-            self.ledger.spent.due += 1;
+            if !shadowed {
+                self.ledger.spent.due += 1;
+            }
             match *decision {
                 Decision::Now => self.queue_newest(entity, receiver, false),
                 // Whoever has nothing, or waits for what is now old, gets the newest whatever the policy says.

@@ -42,6 +42,8 @@ const ENCODINGS: usize = 4;
 struct Owned {
     config: EntityConfig,
     last_pose: Option<(Pose, GlobalTime)>,
+    /// What the base case would have exported last, if the policy asks.
+    shadow: Option<Box<(Motion, GlobalTime)>>,
     /// The newest vector as encoded against the baselines in use.
     encoded: Vec<Encoded>,
 }
@@ -260,6 +262,9 @@ impl Sender {
     /// has it at their entity's next trigger.
     pub fn set_policy(&mut self, policy: Box<dyn Policy>) {
         self.policy = policy;
+        for owned in &mut self.owned {
+            owned.shadow = None;
+        }
     }
 
     /// How many things wait to be sent to a receiver.
@@ -353,7 +358,7 @@ impl Sender {
         }
         self.advance(now)?;
         let EntityIndex(index) = self.ledger.add_entity(id, epoch, now);
-        let owned = Owned { config, last_pose: None, encoded: Vec::new() };
+        let owned = Owned { config, last_pose: None, shadow: None, encoded: Vec::new() };
         match self.owned.get_mut(index) {
             Some(slot) => *slot = owned,
             None => self.owned.push(owned),

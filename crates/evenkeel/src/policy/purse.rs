@@ -1,0 +1,140 @@
+//! Keeping to a budget.
+
+use super::Budget;
+use crate::ledger::{EntityIndex, Ledger};
+use crate::time::{Duration, GlobalTime};
+use alloc::vec::Vec;
+
+/// How many vectors per second there were lately.
+#[derive(Clone, Debug)]
+pub(super) struct Meter {
+    window: Duration,
+    /// Vectors, the past fading.
+    faded: f64,
+    since: Option<GlobalTime>,
+    last: GlobalTime,
+}
+
+impl Meter {
+    pub(super) fn new(window: Duration) -> Self {
+        Self { window, faded: 0.0, since: None, last: GlobalTime::ZERO }
+    }
+
+    pub(super) fn note(&mut self, vectors: usize, at: GlobalTime) {
+        self.faded = self.faded * self.kept(at.since(self.last)) + vectors as f64;
+        self.since.get_or_insert(at);
+        self.last = at;
+    }
+
+    pub(super) fn rate(&self, at: GlobalTime) -> f64 {
+        let Some(since) = self.since else { return 0.0 };
+        // A moment after the start nothing can be said about a second.
+        let observed = at.since(since).max(Duration::from_secs(1));
+        let full = self.window.as_secs_f64() * (1.0 - self.kept(observed));
+        self.faded * self.kept(at.since(self.last)) / full
+    }
+
+    fn kept(&self, span: Duration) -> f64 {
+        if self.since.is_none() { 0.0 } else { libm::exp(-span.as_secs_f64() / self.window.as_secs_f64()) }
+    }
+}
+
+/// How many receivers an entity has in scope.
+pub(super) fn audience(ledger: &Ledger, entity: EntityIndex) -> usize {
+    ledger.receivers().filter(|r| ledger.pair(entity, *r).relevance().in_scope()).count()
+}
+
+/// Over so many triggers a balance is brought back to zero.
+const HORIZON: f64 = 10.0;
+
+/// The budget of the papers' policies, which keep it for each entity on its own: so many vectors per trigger.
+///
+/// The papers hand out the same number at every trigger and take it that as many are sent. They are not: chance deviates,
+/// and a schedule that is set at the moment of service is set at no typical moment. So a purse keeps a balance,
+/// and hands out a little more or less until it is even. [`Purse::literal`] does without.
+#[derive(Clone, Debug)]
+pub(super) struct Purse {
+    budget: Budget,
+    base: Meter,
+    /// Vectors not yet sent that should have been, per entity; negative if too many were.
+    balances: Vec<f64>,
+    balanced: bool,
+}
+
+impl Purse {
+    pub(super) fn new(budget: Budget) -> Self {
+        Self { budget, base: Meter::new(Duration::from_secs(5)), balances: Vec::new(), balanced: true }
+    }
+
+    pub(super) fn literal(self) -> Self {
+        Self { balanced: false, ..self }
+    }
+
+    /// How many vectors there are for a trigger with so many receivers.
+    pub(super) fn allowance(&mut self, entity: EntityIndex, receivers: usize, at: GlobalTime) -> f64 {
+        self.base.note(receivers, at);
+        let receivers = receivers as f64;
+        let due = receivers * self.budget.share_of_base(self.base.rate(at)).clamp(0.0, 1.0);
+        if self.balances.len() <= entity.0 {
+            self.balances.resize(entity.0 + 1, 0.0);
+        }
+        let balance = &mut self.balances[entity.0];
+        let correction = if self.balanced { *balance / HORIZON } else { 0.0 };
+        *balance = (*balance + due).clamp(-HORIZON * receivers, HORIZON * receivers);
+        (due + correction).clamp(due / 4.0, (due * 4.0).min(receivers))
+    }
+
+    /// So many of them were sent.
+    pub(super) fn spend(&mut self, entity: EntityIndex, vectors: usize) {
+        if let Some(balance) = self.balances.get_mut(entity.0) {
+            *balance -= vectors as f64;
+        }
+    }
+
+    pub(super) fn entity_left(&mut self, entity: EntityIndex) {
+        if let Some(balance) = self.balances.get_mut(entity.0) {
+            *balance = 0.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_meter_reads_the_rate() {
+        let mut meter = Meter::new(Duration::from_secs(5));
+        assert_eq!(meter.rate(GlobalTime::ZERO), 0.0);
+        for i in 0..600 {
+            meter.note(3, GlobalTime::from_millis(i * 100));
+        }
+        let rate = meter.rate(GlobalTime::from_millis(60_000));
+        assert!((rate - 30.0).abs() < 1.0, "{rate}");
+    }
+
+    #[test]
+    fn a_balance_is_brought_back_to_zero() {
+        let mut purse = Purse::new(Budget::of_base(1, 3));
+        let (mut sent, mut owed) = (0, 0.0);
+        for i in 0..300 {
+            // Somebody who always sends half more than was handed out.
+            owed += 1.5 * purse.allowance(EntityIndex(0), 3, GlobalTime::from_millis(i * 100));
+            let now = owed as usize;
+            owed -= now as f64;
+            purse.spend(EntityIndex(0), now);
+            sent += now;
+        }
+        assert!((290..=315).contains(&sent), "{sent}");
+    }
+
+    #[test]
+    fn a_rate_is_a_share_of_what_base_sends() {
+        let mut purse = Purse::new(Budget::PerSecond(10.0)).literal();
+        let mut last = 0.0;
+        for i in 0..600 {
+            last = purse.allowance(EntityIndex(0), 3, GlobalTime::from_millis(i * 100));
+        }
+        assert!((last - 1.0).abs() < 0.05, "{last}");
+    }
+}

@@ -1,0 +1,155 @@
+//! Policies by name.
+
+use super::{
+    Base, Budget, Credits, Even, EveryKth, Lottery, Policy, Schedule, SchedulePaper, StillHeld, Tolerant, Weights,
+};
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Every name that [`by_name`] knows, and what it stands for.
+pub const NAMES: &[(&str, &str)] = &[
+    ("base", "every vector to everybody"),
+    ("base/k", "every k-th vector to everybody, for a whole number k"),
+    ("schedule-paper", "held until each vector costs everybody the same (paper, section 4)"),
+    ("schedule-drop", "held until errors are equal at sending, else dropped (thesis, algorithm 1)"),
+    ("schedule-drop-projected", "held until errors are equal at arrival, else dropped"),
+    ("schedule-send", "held until errors are equal, else sent at the next trigger (thesis, algorithm 2)"),
+    ("schedule-send-newest", "held until errors are equal, else the next vector at once"),
+    ("lottery", "lottery-pa"),
+    ("lottery-pa", "by chance, weighted by accumulated error (thesis, section 3.4.1)"),
+    ("lottery-pi", "by chance, weighted by instantaneous error"),
+    ("lottery-pt", "by chance, weighted by the time since the last vector"),
+    ("lottery-case1", "lottery-pa"),
+    ("lottery-case2", "lottery-pi"),
+    ("lottery-case3", "lottery-pt"),
+    ("lottery-case4", "by chance, weighted by all three alike"),
+    ("lottery-case5", "by chance, weighted by accumulated and instantaneous error"),
+    ("lottery-one", "one draw per trigger, weighted by accumulated error (paper, section 5.1)"),
+    ("lottery-fixed", "by chance, everybody alike"),
+    ("credits", "credits-pa"),
+    ("credits-pa", "in turns, set by accumulated error (paper, section 5.2; thesis, section 3.4.2)"),
+    ("credits-pi", "in turns, set by instantaneous error"),
+    ("credits-pt", "in turns, set by the time since the last vector"),
+    ("credits-mix", "in turns, set by all three alike"),
+    ("credits-fixed", "in turns, everybody alike"),
+    ("tolerance", "fewer triggers, each to everybody"),
+    ("even", "our own: to whoever gains most, weighted by what it has suffered, at one slow price"),
+];
+
+/// The policy with this name, see [`NAMES`]. The budget is that of `lottery`, `credits` and `tolerance`, the seed that of
+/// `lottery`; the others have no use for them.
+///
+/// ```
+/// use evenkeel::policy::{Budget, by_name};
+/// let third = Budget::of_base(1, 3);
+/// assert_eq!(by_name("base/3", third, 0).unwrap().name(), "base/3");
+/// assert_eq!(by_name("credits", third, 0).unwrap().name(), "credits-pa");
+/// let error = by_name("bass", third, 0).err().unwrap();
+/// assert_eq!(error.nearest, "base");
+/// ```
+pub fn by_name(name: &str, budget: Budget, seed: u64) -> Result<Box<dyn Policy>, UnknownPolicy> {
+    let drop = Schedule::default();
+    let lottery = |weights| Box::new(Lottery::new(weights, budget, seed)) as Box<dyn Policy>;
+    let credits = |weights| Box::new(Credits::new(weights, budget)) as Box<dyn Policy>;
+    Ok(match name {
+        "base" => Box::new(Base),
+        "schedule-paper" => Box::new(SchedulePaper::default()),
+        "schedule-drop" => Box::new(drop),
+        "schedule-drop-projected" => Box::new(Schedule::projected()),
+        "schedule-send" => Box::new(drop.with_still_held(StillHeld::Sent)),
+        "schedule-send-newest" => Box::new(drop.with_still_held(StillHeld::Replaced)),
+        "lottery" | "lottery-pa" | "lottery-case1" => lottery(Weights::ACCUMULATED),
+        "lottery-pi" | "lottery-case2" => lottery(Weights::INSTANTANEOUS),
+        "lottery-pt" | "lottery-case3" => lottery(Weights::LAST_SENT),
+        "lottery-case4" => lottery(Weights::THIRDS),
+        "lottery-case5" => lottery(Weights::HALVES),
+        "lottery-one" => Box::new(Lottery::one(budget, seed)),
+        "lottery-fixed" => lottery(Weights::EVEN),
+        "credits" | "credits-pa" => credits(Weights::ACCUMULATED),
+        "credits-pi" => credits(Weights::INSTANTANEOUS),
+        "credits-pt" => credits(Weights::LAST_SENT),
+        "credits-mix" => credits(Weights::THIRDS),
+        "credits-fixed" => credits(Weights::EVEN),
+        "tolerance" => Box::new(Tolerant::new(budget)),
+        "even" => Box::new(Even::new(budget)),
+        _ => {
+            let k = name.strip_prefix("base/").and_then(|k| k.parse().ok()).and_then(core::num::NonZeroU32::new);
+            Box::new(EveryKth::new(k.ok_or_else(|| UnknownPolicy::new(name))?))
+        }
+    })
+}
+
+/// No policy has this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownPolicy {
+    /// What was asked for.
+    pub name: String,
+    /// What was perhaps meant.
+    pub nearest: &'static str,
+}
+
+impl UnknownPolicy {
+    fn new(name: &str) -> Self {
+        // A long text is nearest to nothing in particular: its beginning will do.
+        let start: String = name.chars().take(40).collect();
+        let nearest = NAMES.iter().map(|(known, _)| *known).min_by_key(|known| edits(&start, known));
+        Self { name: name.to_string(), nearest: nearest.unwrap_or("base") }
+    }
+}
+
+impl fmt::Display for UnknownPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown policy `{}`: did you mean `{}`? There are ", self.name, self.nearest)?;
+        for (i, (name, _)) in NAMES.iter().enumerate() {
+            write!(f, "{}`{name}`", if i == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownPolicy {}
+
+/// How many letters to insert, remove or replace to get from one word to the other (Levenshtein).
+fn edits(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, letter) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, other) in b.chars().enumerate() {
+            let replaced = diagonal + usize::from(letter != other);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[row.len() - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::format;
+
+    #[test]
+    fn every_name_makes_a_policy_whose_name_makes_it_again() {
+        for (name, _) in NAMES {
+            let name = name.replace("/k", "/4");
+            let shown = by_name(&name, Budget::of_base(1, 3), 1).unwrap().name();
+            assert_eq!(by_name(&shown, Budget::of_base(1, 3), 1).unwrap().name(), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_misspelt_is_guessed() {
+        let nearest = |name: &str| by_name(name, Budget::Unlimited, 0).err().map(|e| e.nearest);
+        assert_eq!(nearest("credit"), Some("credits"));
+        assert_eq!(nearest("schedule_drop"), Some("schedule-drop"));
+        assert_eq!(nearest("tolerence"), Some("tolerance"));
+        assert_eq!(nearest("base/0"), Some("base/k"));
+        assert!(nearest(&"x".repeat(100_000)).is_some() && nearest("").is_some());
+        assert_eq!(edits("kitten", "sitting"), 3);
+        let shown = format!("{}", UnknownPolicy::new("x"));
+        assert!(shown.contains("`x`") && shown.contains("`credits-pi`"));
+    }
+}

@@ -1,0 +1,132 @@
+//! `tolerance`: fewer triggers, each to everybody.
+
+use super::purse::{Meter, audience};
+use super::{Budget, Decision, Policy, Trigger};
+use crate::ledger::{EntityIndex, Ledger};
+use crate::time::{Duration, GlobalTime};
+use crate::trigger::Cause;
+use alloc::string::String;
+
+/// The largest stretch of a tolerance, as a natural logarithm: a factor of about 3,000.
+const MOST: f64 = 8.0;
+/// How fast the tolerance follows: by this times the logarithm of the excess, per second.
+const GAIN: f64 = 0.15;
+/// Over how long triggers are counted.
+const WINDOW: Duration = Duration::from_secs(5);
+/// Over how many seconds a balance is brought back to zero.
+const HORIZON: f64 = 60.0;
+/// How often the tolerance is set.
+const STEP: Duration = Duration::from_millis(500);
+
+/// Raises the tolerance of every trigger until what is sent fits the budget, and sends every vector to everybody. Not in the
+/// papers, and the strongest simple rival of anything that is: a larger tolerance leaves out just those vectors that say
+/// least.
+///
+/// One tolerance for all entities of the sender, set slowly by what was sent against what may be. With a budget that is a
+/// fraction of the base case it must know what the base case would send, which a sender with stretched thresholds no longer
+/// sees: it asks the sender to follow the base case's triggers beside its own
+/// ([`wants_base_triggers`](Policy::wants_base_triggers)). A budget per second needs none of that.
+///
+/// Time thresholds are stretched too, by as much as the budget thins vectors, or heartbeats alone could exceed it; not
+/// beyond the age up to which receivers extrapolate, so that a budget below that cannot be met by things that never change
+/// their course.
+#[derive(Clone, Debug)]
+pub struct Tolerant {
+    budget: Budget,
+    /// The natural logarithm of the stretch.
+    stretch: f64,
+    base: Meter,
+    sent: Meter,
+    /// Vectors that may still be sent for what is past; negative if too many were.
+    balance: f64,
+    since: Option<GlobalTime>,
+    set: GlobalTime,
+}
+
+impl Tolerant {
+    /// Everything to everybody, within the budget.
+    pub fn new(budget: Budget) -> Self {
+        // What is thinned to a third needs more than three times the tolerance: this is where to start looking.
+        let stretch = match budget {
+            Budget::OfBase { share } => (-libm::log(share)).clamp(0.0, MOST),
+            Budget::Unlimited | Budget::PerSecond(_) => 0.0,
+        };
+        let meter = || Meter::new(WINDOW);
+        Self { budget, stretch, base: meter(), sent: meter(), balance: 0.0, since: None, set: GlobalTime::ZERO }
+    }
+
+    /// Sets the tolerance, if it is time.
+    fn adapt(&mut self, now: GlobalTime) {
+        if self.since.is_none() {
+            (self.since, self.set) = (Some(now), now);
+        }
+        let passed = now.since(self.set);
+        if passed < STEP {
+            return;
+        }
+        self.set = now;
+        let allowed = match self.budget {
+            Budget::Unlimited => return,
+            Budget::OfBase { share } => share * self.base.rate(now),
+            Budget::PerSecond(rate) => rate,
+        };
+        if let Budget::PerSecond(rate) = self.budget {
+            self.balance += rate * passed.as_secs_f64();
+        }
+        self.balance = self.balance.clamp(-HORIZON * allowed, HORIZON * allowed);
+        let wanted = (allowed + self.balance / HORIZON).clamp(allowed / 2.0, allowed * 2.0);
+        // A vector more or less within the window is chance.
+        let slack = 1.0 / WINDOW.as_secs_f64();
+        let excess = libm::log((self.sent.rate(now) + slack) / (wanted + slack));
+        // After a silence nothing is known about how it would have been at another tolerance.
+        let step = GAIN * passed.min(STEP * 2).as_secs_f64() * excess;
+        if step.is_finite() {
+            self.stretch = (self.stretch + step).clamp(0.0, MOST);
+        }
+    }
+}
+
+impl Policy for Tolerant {
+    fn name(&self) -> String {
+        "tolerance".into()
+    }
+
+    fn decide(&mut self, ledger: &Ledger, trigger: &Trigger, decisions: &mut [Decision]) {
+        decisions.fill(Decision::Now);
+        if trigger.cause != Cause::First {
+            let audience = audience(ledger, trigger.entity);
+            self.sent.note(audience, trigger.at);
+            self.balance -= audience as f64;
+            self.adapt(trigger.at);
+        }
+    }
+
+    fn reads_error(&self) -> bool {
+        false
+    }
+
+    fn tolerance(&self) -> f64 {
+        libm::exp(self.stretch)
+    }
+
+    fn patience(&self) -> f64 {
+        match self.budget {
+            Budget::Unlimited => 1.0,
+            Budget::OfBase { share } => (1.0 / share).clamp(1.0, 1e3),
+            Budget::PerSecond(_) => self.tolerance(),
+        }
+    }
+
+    fn wants_base_triggers(&self) -> bool {
+        matches!(self.budget, Budget::OfBase { .. })
+    }
+
+    fn base_trigger(&mut self, ledger: &Ledger, entity: EntityIndex, cause: Cause, at: GlobalTime) {
+        if cause != Cause::First {
+            let audience = audience(ledger, entity);
+            self.base.note(audience, at);
+            self.balance += audience as f64 * self.budget.share_of_base(0.0);
+            self.adapt(at);
+        }
+    }
+}
