@@ -116,6 +116,13 @@ impl PathEstimate {
         round_trip.max(self.delay.unwrap_or(Duration::ZERO) * 2) + Duration::from_millis(600)
     }
 
+    /// For how long what was sent this way must be remembered, if `history` is asked for: late receipts of lost datagrams
+    /// take a few round trips.
+    pub fn memory(&self, history: Duration) -> Duration {
+        let round_trips = self.round_trip.unwrap_or(Duration::ZERO) * 3 + Duration::from_secs(1);
+        history.max(round_trips.min(Duration::from_secs(15)))
+    }
+
     /// How much later a datagram may leave than another one and still arrive before it, without the other being lost.
     pub fn reordering(&self) -> Duration {
         (self.delay_deviation * 6).max(Duration::from_millis(30))

@@ -64,7 +64,8 @@ fn simulate(setting: &Setting) -> Run {
         Placing { rule: setting.rule, lag: Duration::from_millis(setting.lag_ms), max_age: Duration::from_secs(2) };
     let config = SenderConfig { format: Format::lossless(), placing, resend_lost: true, ..SenderConfig::default() };
     let mut sender = Sender::new(config).unwrap();
-    let delays = [30.0, 110.0, 260.0];
+    // The last is farther than the history reaches with its receipts.
+    let delays = [30.0, 260.0, 800.0];
     let mut receivers = Vec::new();
     for i in 0..delays.len() {
         sender.add_receiver(HostId(i as u32), GlobalTime::ZERO).unwrap();
@@ -123,7 +124,7 @@ fn simulate(setting: &Setting) -> Run {
                 post(&mut network, HostId(i as u32), true, datagram.bytes, delays[i]);
             }
         }
-        if clock > GlobalTime::from_millis(2_000) {
+        if clock > GlobalTime::from_millis(4_000) {
             for (i, truth) in truth.iter().enumerate() {
                 let (ledger, total) = (booked(&sender, i, clock), truth.0 + truth.1);
                 worst_live = worst_live.max((ledger.0 + ledger.1 - total).abs() / total.max(1e-3));

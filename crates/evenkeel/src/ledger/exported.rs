@@ -51,6 +51,11 @@ impl Exported {
         self.ring.get(number.checked_sub(self.oldest)? as usize)
     }
 
+    /// The number of the oldest vector kept.
+    pub(crate) fn oldest(&self) -> u32 {
+        self.oldest
+    }
+
     /// Whether a vector is still here, without looking at it.
     pub(crate) fn has(&self, number: u32) -> bool {
         number.checked_sub(self.oldest).is_some_and(|index| (index as usize) < self.ring.len())

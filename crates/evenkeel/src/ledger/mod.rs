@@ -72,6 +72,8 @@ pub struct Ledger {
     pub(crate) window: Option<Duration>,
     pub(crate) history: Duration,
     books: bool,
+    /// The format's tick: no vector is generated in between.
+    tick: Duration,
     pub(crate) entities: Vec<EntityBook>,
     pub(crate) receivers: Vec<ReceiverBook>,
     pub(crate) spent: Spent,
@@ -81,12 +83,19 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(placing: Placing, window: Option<Duration>, history: Duration, books: bool) -> Self {
+    pub(crate) fn new(
+        placing: Placing,
+        window: Option<Duration>,
+        history: Duration,
+        books: bool,
+        tick: Duration,
+    ) -> Self {
         Self {
             placing,
             window,
             history,
             books,
+            tick,
             entities: Vec::new(),
             receivers: Vec::new(),
             spent: Spent::default(),
@@ -271,18 +280,32 @@ impl Ledger {
     fn trim(&mut self, entity: EntityIndex, now: GlobalTime) {
         let exported = &self.entities[entity.0].exported;
         let stale = exported.since().is_some_and(|since| now.since(since) > self.history * 2);
-        if !(exported.len() >= MAX_EXPORTED || (stale && exported.len() > 1)) {
+        let full = exported.len() >= MAX_EXPORTED;
+        if !(full || (stale && exported.len() > 1)) {
             return;
         }
         self.close_entity(entity, now);
-        let horizon = now - self.history - self.placing.lag;
+        let memory = self.receivers.iter().map(|r| r.path.memory(self.history)).max().unwrap_or(self.history);
+        let horizon = now - memory - self.placing.lag;
+        let needed = self.oldest_needed(entity);
         while let Some(until) = self.entities[entity.0].exported.oldest_until() {
-            let full = self.entities[entity.0].exported.len() > MAX_EXPORTED / 2;
-            if until > horizon && !full {
+            let exported = &self.entities[entity.0].exported;
+            let must = full && exported.len() > MAX_EXPORTED / 2;
+            if (until > horizon || exported.oldest() >= needed) && !must {
                 break;
             }
             self.drop_oldest(entity, until);
         }
+    }
+
+    /// The oldest vector that some receiver's open books still speak of: a far one shows vectors long after they were
+    /// exported.
+    fn oldest_needed(&self, entity: EntityIndex) -> u32 {
+        let needed = self.receivers().filter_map(|receiver| {
+            let (book, context) = self.context(entity, receiver);
+            book.oldest_needed(context)
+        });
+        needed.min().unwrap_or(u32::MAX)
     }
 
     fn drop_oldest(&mut self, entity: EntityIndex, until: GlobalTime) {
@@ -317,6 +340,7 @@ impl Ledger {
             window: self.window,
             history: self.history,
             books: self.books,
+            tick: self.tick,
         };
         (&mut pairs[receiver.0], context)
     }
@@ -330,6 +354,7 @@ impl Ledger {
             window: self.window,
             history: self.history,
             books: self.books,
+            tick: self.tick,
         };
         (&pairs[receiver.0], context)
     }

@@ -105,6 +105,8 @@ pub(crate) struct Context<'a> {
     pub(crate) history: Duration,
     /// Whether errors are booked at all.
     pub(crate) books: bool,
+    /// The format's tick.
+    pub(crate) tick: Duration,
 }
 
 impl PairBook {
@@ -233,7 +235,10 @@ impl PairBook {
     /// Closes the books as far as everything is known, and forgets what will never matter again.
     pub(crate) fn close(&mut self, context: Context<'_>, now: GlobalTime) {
         self.unclosed = 0;
-        self.close_to(context, self.frontier(now, context.placing.lag));
+        // The next vector may be stamped with the tick at or before now, so that is as far as the exported path is final.
+        let into_tick = now.as_nanos().rem_euclid(context.tick.as_nanos().max(1));
+        let settled = now - Duration::from_nanos(into_tick);
+        self.close_to(context, self.frontier(settled, context.placing.lag));
         self.forget(context, now);
     }
 
@@ -251,9 +256,17 @@ impl PairBook {
 
     /// Drops flights that no query within the history can reach.
     fn forget(&mut self, context: Context<'_>, now: GlobalTime) {
-        let horizon = self.until.min(now - context.history - context.placing.lag);
+        let horizon = self.until.min(now - context.path.memory(context.history) - context.placing.lag);
         let Some(shown) = self.flight_at(context, horizon).map(|flight| flight.vector) else { return };
         self.flights.retain(|f| f.vector >= shown || f.fate == Fate::InFlight);
+    }
+
+    /// The oldest vector that the open books speak of. The one that has been in use since is kept by itself when it goes.
+    pub(crate) fn oldest_needed(&self, context: Context<'_>) -> Option<u32> {
+        let shown = self.flight_at(context, self.until).map(|f| f.vector);
+        let first_open = self.flights.iter().filter(|f| f.fate != Fate::Lost).map(|f| f.vector).min();
+        let in_use = self.last_arrived().map(|f| f.vector);
+        shown.or(first_open).filter(|needed| Some(*needed) != in_use)
     }
 
     /// The exported path is about to drop a vector: keep its motion if it is the one in use.

@@ -25,8 +25,8 @@ pub struct SenderConfig {
     pub max_entities: usize,
     /// How many receivers it may serve at once. Default: 4,096.
     pub max_receivers: usize,
-    /// How far back [`seen_by`](super::Sender::seen_by) answers and late receipts still correct the books.
-    /// Default: 2 s.
+    /// How far back [`seen_by`](super::Sender::seen_by) answers and late receipts still correct the books;
+    /// three round trips and a second at least. Default: 2 s.
     pub history: Duration,
     /// Over how long the past fades in [`PairView::recent`](crate::ledger::PairView::recent); `None` for never.
     /// Default: 20 s.

@@ -213,9 +213,10 @@ impl Sender {
     /// A sender without entities or receivers.
     pub fn new(config: SenderConfig) -> Result<Self, ConfigError> {
         config.validate()?;
+        let tick = config.format.time_of(1).since(config.format.time_of(0));
         Ok(Self {
             fingerprint: config.format.fingerprint(),
-            ledger: Ledger::new(config.placing, config.window, config.history, config.books),
+            ledger: Ledger::new(config.placing, config.window, config.history, config.books, tick),
             format: config.format,
             policy: config.policy,
             constraint: config.constraint,

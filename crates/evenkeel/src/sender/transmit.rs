@@ -249,7 +249,8 @@ impl Sender {
                 self.lose(receiver, carried, sent);
             }
         }
-        self.outboxes[receiver.0].forget(self.now - self.ledger.history);
+        let memory = self.ledger.path(receiver).memory(self.ledger.history);
+        self.outboxes[receiver.0].forget(self.now - memory);
         self.arm_loss_timer(receiver);
     }
 
