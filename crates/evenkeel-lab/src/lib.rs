@@ -3,7 +3,7 @@
 //! - [`world`]: one sender and its receivers over the network model, watched from outside;
 //! - [`comparison`]: the short comparison that the program runs by default;
 //! - [`recorder`]: recordings of runs, written and read;
-//! - [`drive`]: tanks with seeded drivers;
+//! - [`workload`]: what moves, synthetic or recorded;
 //! - [`mod@bench`]: the table of figures that the heart must reach;
 //! - [`clock`]: how far off the session's clock is, beside today's rules;
 //! - [`wire`]: how many bytes a vector takes, over recorded games.
@@ -11,7 +11,8 @@
 pub mod bench;
 pub mod clock;
 pub mod comparison;
-pub mod drive;
+mod names;
 pub mod recorder;
 pub mod wire;
+pub mod workload;
 pub mod world;

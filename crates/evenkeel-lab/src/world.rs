@@ -1,8 +1,8 @@
 //! One sender, its tanks and its receivers over the network model, measured from outside: what each receiver shows, frame by
 //! frame, against where the tanks really are and against what was exported.
 
-use crate::drive::Drive;
 use crate::recorder::Recorder;
+use crate::workload::Tank;
 use anyhow::Result;
 use evenkeel::wire::Format;
 use evenkeel::{
@@ -30,7 +30,7 @@ pub struct Setting {
     pub tanks: u32,
     /// For how long.
     pub seconds: f64,
-    /// Drives and delays follow from it.
+    /// Tanks and delays follow from it.
     pub seed: u64,
     /// Where to write it all down.
     pub recorder: Option<Recorder>,
@@ -73,7 +73,7 @@ struct World {
     sender: Sender,
     receivers: Vec<Receiver>,
     link: Link<Vec<u8>>,
-    drives: Vec<Drive>,
+    drives: Vec<Tank>,
     now: GlobalTime,
     /// Sums of real and export error per receiver.
     sums: Vec<(f64, f64)>,
@@ -118,7 +118,7 @@ impl World {
             sender,
             receivers,
             link: Link::new(topology, setting.seed),
-            drives: (0..setting.tanks).map(|tank| Drive::new(setting.seed, u64::from(tank))).collect(),
+            drives: (0..setting.tanks).map(|tank| Tank::new(setting.seed, u64::from(tank))).collect(),
             now,
             samples: 0,
             recorder: setting.recorder,
