@@ -2,6 +2,7 @@
 //!
 //! - [`world`]: one sender and its receivers over the network model, watched from outside;
 //! - [`comparison`]: the short comparison that the program runs by default;
+//! - [`policies`]: policies by name;
 //! - [`recorder`]: recordings of runs, written and read;
 //! - [`workload`]: what moves, synthetic or recorded;
 //! - [`mod@bench`]: the table of figures that the heart must reach;
@@ -12,6 +13,7 @@ pub mod bench;
 pub mod clock;
 pub mod comparison;
 mod names;
+pub mod policies;
 pub mod recorder;
 pub mod wire;
 pub mod workload;

@@ -31,7 +31,7 @@ impl Stick {
     }
 
     fn go(&mut self, to: GlobalTime) {
-        self.position = self.position + self.velocity * to.since(self.at).as_secs_f64();
+        self.position += self.velocity * to.since(self.at).as_secs_f64();
         self.at = to;
     }
 

@@ -54,8 +54,8 @@ impl Ship {
             let end = to.min(self.at + STEP);
             let dt = end.since(self.at).as_secs_f64();
             let acceleration = self.acceleration();
-            self.position = self.position + self.velocity * dt + acceleration * (dt * dt / 2.0);
-            self.velocity = self.velocity + acceleration * dt;
+            self.position += self.velocity * dt + acceleration * (dt * dt / 2.0);
+            self.velocity += acceleration * dt;
             self.heading = wrap_angle(self.heading + self.turn_rate * dt);
             self.at = end;
         }
