@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
     /// Compares policies on a recorded trace or a synthetic motion, at equal numbers of vectors.
+    #[command(allow_negative_numbers = true)]
     Compare(Box<Arguments>),
 }
 
@@ -134,10 +135,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(command: &Command) -> Result<()> {
     let Command::Compare(arguments) = command;
     let settings = arguments.settings()?;
-    for path in [&arguments.json, &arguments.csv].into_iter().flatten().filter(|path| !is_dash(path)) {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        ensure!(folder.is_none_or(Path::is_dir), "cannot write {}: there is no such directory", path.display());
-    }
+    arguments.check_outputs()?;
     let started = std::time::Instant::now();
     let findings = with_bar(&settings)?;
     arguments.write(&findings)?;
@@ -223,6 +221,18 @@ impl Arguments {
             threshold: Threshold::within(self.threshold).turning(self.angle).at_least_every(heartbeat),
             placing: Placing { rule, lag: span("--lag-ms", self.lag_ms / 1e3)?, max_age },
         })
+    }
+
+    /// Whether the results can go where they are wanted, before anybody waits for them.
+    fn check_outputs(&self) -> Result<()> {
+        for path in [&self.json, &self.csv].into_iter().flatten().filter(|path| !is_dash(path)) {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            ensure!(folder.is_none_or(Path::is_dir), "cannot write {}: there is no such directory", path.display());
+            ensure!(!path.is_dir(), "cannot write {}: it is a directory", path.display());
+        }
+        let taken = self.report.as_ref().filter(|folder| folder.exists() && !folder.is_dir());
+        ensure!(taken.is_none(), "--report needs a directory, and there is a file of that name");
+        Ok(())
     }
 
     fn write(&self, findings: &Findings) -> Result<()> {

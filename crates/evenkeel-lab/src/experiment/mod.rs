@@ -5,6 +5,7 @@ mod settings;
 mod trim;
 
 pub use rows::{ReceiverRow, Row, SenderRow, Timeline};
+pub(crate) use settings::budget_text;
 pub use settings::{Senders, Settings, Source, paths};
 
 use crate::policies::{make_policy, takes_budget};

@@ -152,7 +152,7 @@ impl Settings {
             ("senders", senders.to_owned()),
             ("receivers", paths.join("; ")),
             ("policies", self.policies.join(",")),
-            ("budget", self.budget.to_string()),
+            ("budget", budget_text(self.budget)),
             ("trim", self.trim.to_string()),
             ("vector", vector.name().to_owned()),
             ("threshold_m", threshold.tolerance.value().to_string()),
@@ -167,6 +167,17 @@ impl Settings {
         list.extend(self.seconds.map(|seconds| ("seconds", seconds.to_string())));
         list.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
+}
+
+/// A budget with as many digits as anybody wants to read.
+pub(crate) fn budget_text(budget: Budget) -> String {
+    let rounded = |x: f64| (x * 1e4).round() / 1e4;
+    match budget {
+        Budget::Unlimited => Budget::Unlimited,
+        Budget::OfBase { share } => Budget::OfBase { share: rounded(share) },
+        Budget::PerSecond(rate) => Budget::PerSecond(rounded(rate)),
+    }
+    .to_string()
 }
 
 /// Paths with these one-way delays in milliseconds, all with jitter of so many milliseconds either way and this share of

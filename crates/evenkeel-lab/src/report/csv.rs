@@ -1,6 +1,6 @@
 //! Findings as comma-separated values: one line per policy and receiver, the policy's own figures repeated.
 
-use crate::experiment::Findings;
+use crate::experiment::{Findings, budget_text};
 use anyhow::Result;
 
 const COLUMNS: [&str; 17] = [
@@ -30,7 +30,7 @@ pub fn to_csv(findings: &Findings) -> Result<String> {
     for row in &findings.rows {
         for (number, receiver) in row.receivers.iter().enumerate() {
             let mut record = vec![row.policy.clone(), row.vectors_sent.to_string(), row.bytes_sent.to_string()];
-            record.push(row.budget.to_string());
+            record.push(budget_text(row.budget));
             let figures =
                 [row.mean, row.std, row.max, row.real_mean, row.real_std, row.real_max, row.spread, row.flips];
             record.extend(figures.iter().map(f64::to_string));

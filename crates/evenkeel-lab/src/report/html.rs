@@ -14,6 +14,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #dde1e6; }
 th:first-child, td:first-child { text-align: left; } th { font-weight: 600; vertical-align: bottom; }
 svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #3a434d; }
+.settings td, .settings th { text-align: left; }
 .grid { stroke: #e3e7eb; } .axis { stroke: #59636e; }
 .key span { display: inline-block; margin-right: 1.2rem; white-space: nowrap; }
 .key i { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px; margin-right: .35rem; vertical-align: -1px; }
@@ -58,7 +59,11 @@ time. Flips: how often per minute another receiver becomes the worst off, by the
 fn heading(findings: &Findings) -> String {
     let of = |wanted: &str| findings.settings.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
     let what = of("trace").or(of("motion")).unwrap_or("");
-    format!("{what}, seed {}, {} seeds", of("seed").unwrap_or(""), of("seeds").unwrap_or(""))
+    let seed = of("seed").unwrap_or("");
+    match of("seeds") {
+        None | Some("1") => format!("{what}, seed {seed}"),
+        Some(seeds) => format!("{what}, {seeds} seeds from {seed} on"),
+    }
 }
 
 fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -193,7 +198,9 @@ fn senders(rows: &[Row]) -> String {
 }
 
 fn settings(findings: &Findings) -> String {
-    table(&["setting", "value"], findings.settings.iter().map(|(name, value)| vec![name.clone(), value.clone()]))
+    let rows =
+        table(&["setting", "value"], findings.settings.iter().map(|(name, value)| vec![name.clone(), value.clone()]));
+    format!("<div class=\"settings\">\n{rows}</div>\n")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Findings as JSON.
 
 use super::VERSION;
-use crate::experiment::{Findings, ReceiverRow, Row, SenderRow};
+use crate::experiment::{Findings, ReceiverRow, Row, SenderRow, budget_text};
 use serde_json::{Map, Value, json};
 
 /// An object with `version`, `settings` and `rows`.
@@ -20,7 +20,7 @@ fn row(row: &Row) -> Value {
         "policy": row.policy,
         "vectors_sent": row.vectors_sent,
         "bytes_sent": row.bytes_sent,
-        "budget": row.budget.to_string(),
+        "budget": budget_text(row.budget),
         "mean": row.mean,
         "std": row.std,
         "max": row.max,

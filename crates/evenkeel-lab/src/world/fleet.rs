@@ -93,11 +93,6 @@ impl Fleet {
         ends.map_or((GlobalTime::ZERO, GlobalTime::ZERO), |(first, last)| (first.at, last.at))
     }
 
-    /// Seconds of life, over all lives.
-    pub fn life_seconds(&self) -> f64 {
-        self.lives.iter().map(|life| life.span().1.since(life.span().0).as_secs_f64()).sum()
-    }
-
     /// Lets a sender without receivers say what it would export: triggers do not depend on who listens.
     fn export(&mut self, rules: &Rules) -> Result<()> {
         let config = SenderConfig { format: format(), placing: rules.placing, books: false, ..SenderConfig::default() };
