@@ -52,9 +52,12 @@ pub(crate) struct Arguments {
     /// For how long, or how much of the trace. Default: 120 s of a motion, all of a trace.
     #[arg(long, value_name = "S", help_heading = "What moves")]
     seconds: Option<f64>,
-    /// A life in a trace ends at a gap longer than this, in seconds.
-    #[arg(long, value_name = "S", default_value_t = 1.0, help_heading = "What moves")]
-    max_gap: f64,
+    /// A life in a trace ends at a gap longer than this, in seconds. Default: 1, or 3 with --vectors-only.
+    #[arg(long, value_name = "S", help_heading = "What moves")]
+    max_gap: Option<f64>,
+    /// The trace holds DR vectors, not true paths: each row is passed on as a vector, and only export errors are measured.
+    #[arg(long, requires = "trace", help_heading = "What moves")]
+    vectors_only: bool,
     /// Take a trace as the true path even if it looks like DR vectors only.
     #[arg(long, help_heading = "What moves")]
     force: bool,
@@ -167,8 +170,9 @@ fn with_bar(settings: &Settings) -> Result<Findings> {
 
 impl Arguments {
     fn settings(&self) -> Result<Settings> {
+        let max_gap = self.max_gap.unwrap_or(if self.vectors_only { 3.0 } else { 1.0 });
         let source = match &self.trace {
-            Some(path) => Source::Trace { path: path.clone(), max_gap: self.max_gap, force: self.force },
+            Some(path) => Source::Trace { path: path.clone(), max_gap, force: self.force },
             None => Source::Motion { motion: Motion::by_name(&self.motion)?, entities: self.entities },
         };
         let budget: Budget = self.budget.parse().with_context(|| format!("`{}` is no budget", self.budget))?;
@@ -220,6 +224,7 @@ impl Arguments {
             vector,
             threshold: Threshold::within(self.threshold).turning(self.angle).at_least_every(heartbeat),
             placing: Placing { rule, lag: span("--lag-ms", self.lag_ms / 1e3)?, max_age },
+            relays: self.vectors_only,
         })
     }
 

@@ -80,9 +80,12 @@ fn json_to_standard_output_is_json_alone() {
 }
 
 #[test]
-fn a_trace_of_vectors_is_refused_as_truth() {
+fn a_trace_of_vectors_is_refused_as_truth_and_taken_as_what_it_is() {
     let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/traces/bzflag-default-a.csv.gz");
     let output = evenkeel(&["--trace", text(&trace)]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("these look like DR vectors, not the true path"));
+    let output = evenkeel(&["--trace", text(&trace), "--vectors-only", "--seconds", "60", "--json", "-"]);
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(value["rows"][0]["mean"].as_f64().unwrap() > 0.0 && value["rows"][0]["real_mean"].is_null());
 }

@@ -102,7 +102,8 @@ impl<'a> Experiment<'a> {
         let scenes = match &settings.source {
             Source::Trace { path, max_gap, force } => {
                 let trace = Trace::read(path, Cuts { max_gap: *max_gap, ..Cuts::default() })?;
-                let truth = trace.truth(&path.display().to_string(), settings.seconds, *force)?;
+                let force = *force || settings.rules.relays;
+                let truth = trace.truth(&path.display().to_string(), settings.seconds, force)?;
                 vec![Scene::new(settings, truth)?]
             }
             Source::Motion { motion, entities } => {
@@ -171,7 +172,8 @@ impl<'a> Experiment<'a> {
             self.runs().iter().map(|&(seed, fleet)| self.scene(seed).fleets[fleet].name.as_str()).collect();
         let delays_ms: Vec<f64> = self.settings.paths.iter().map(|path| path.delay.as_millis_f64()).collect();
         let seconds = self.scenes.iter().map(Scene::seconds).fold(0.0, f64::max);
-        Row::new(policy, budget, self.seeds.len(), &delays_ms, &names, outcomes, seconds)
+        let row = Row::new(policy, budget, self.seeds.len(), &delays_ms, &names, outcomes, seconds);
+        if self.settings.rules.relays { row.without_truth() } else { row }
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Row {
     pub std: f64,
     /// Its maximum over receivers.
     pub max: f64,
-    /// The distance between real and shown: the mean over receivers.
+    /// The distance between real and shown: the mean over receivers. Not a number for a stream of vectors.
     pub real_mean: f64,
     /// Its standard deviation over receivers.
     pub real_std: f64,
@@ -124,6 +124,15 @@ impl Row {
             senders: sender_rows(names, outcomes, seeds),
             timeline: Timeline::new(outcomes, delays_ms.len(), seconds),
         }
+    }
+
+    /// The row of a stream of vectors: nobody knows what was real.
+    pub(super) fn without_truth(mut self) -> Self {
+        (self.real_mean, self.real_std, self.real_max) = (f64::NAN, f64::NAN, f64::NAN);
+        for receiver in &mut self.receivers {
+            receiver.real_error = f64::NAN;
+        }
+        self
     }
 
     /// The receiver with the largest export error.

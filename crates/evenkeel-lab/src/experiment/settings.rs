@@ -120,6 +120,7 @@ impl Settings {
         match self.source {
             Source::Trace { max_gap, .. } => ensure!(max_gap > 0.0, "the largest gap must be above zero"),
             Source::Motion { entities, .. } => {
+                ensure!(!self.rules.relays, "a motion has true paths: only a trace can be a stream of vectors");
                 ensure!((1..=1000).contains(&entities), "there must be between 1 and 1000 entities");
             }
         }
@@ -128,7 +129,7 @@ impl Settings {
 
     /// The settings as names and values, for reports.
     pub fn describe(&self) -> Vec<(String, String)> {
-        let Rules { vector, threshold, placing } = self.rules;
+        let Rules { vector, threshold, placing, relays } = self.rules;
         let mut list: Vec<(&str, String)> = match &self.source {
             Source::Trace { path, max_gap, .. } => {
                 let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -147,6 +148,9 @@ impl Settings {
             ClockRule::Local => "local",
             ClockRule::OneWay => "one-way",
         };
+        if relays {
+            list.push(("vectors_only", "true".into()));
+        }
         let paths: Vec<String> = self.paths.iter().map(Conditions::to_string).collect();
         list.extend([
             ("senders", senders.to_owned()),

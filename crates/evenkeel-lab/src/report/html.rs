@@ -2,7 +2,7 @@
 
 use super::VERSION;
 use super::svg::{Plot, colour, escape, shade};
-use super::table::{thousands, verdict};
+use super::table::{figure, thousands, verdict};
 use crate::experiment::{Findings, Row};
 use std::fmt::Write;
 
@@ -95,9 +95,9 @@ fn results(rows: &[Row]) -> String {
     let row = |row: &Row| {
         let worst = row.worst().map_or_else(String::new, |worst| format!("{} ms", worst.delay_ms));
         let mut cells = vec![row.policy.clone(), thousands(row.vectors_sent), format!("{:.0}", row.bytes_sent / 1e3)];
-        cells.extend([row.mean, row.std, row.max].map(|figure| format!("{figure:.3}")));
+        cells.extend([row.mean, row.std, row.max].map(figure));
         cells.push(worst);
-        cells.extend([row.real_mean, row.real_std, row.real_max, row.spread].map(|figure| format!("{figure:.3}")));
+        cells.extend([row.real_mean, row.real_std, row.real_max, row.spread].map(figure));
         cells.push(format!("{:.1}", row.flips));
         cells
     };
@@ -144,7 +144,7 @@ fn receivers(rows: &[Row]) -> String {
     let lines = rows.iter().flat_map(|row| {
         row.receivers.iter().map(|receiver| {
             let mut cells = vec![row.policy.clone(), receiver.delay_ms.to_string()];
-            cells.extend([receiver.export_error, receiver.real_error].map(|figure| format!("{figure:.3}")));
+            cells.extend([receiver.export_error, receiver.real_error].map(figure));
             cells.push(thousands(receiver.vectors));
             cells
         })
@@ -190,7 +190,7 @@ fn senders(rows: &[Row]) -> String {
     let lines = rows.iter().flat_map(|row| {
         row.senders.iter().map(|sender| {
             let mut cells = vec![row.policy.clone(), sender.name.clone(), thousands(sender.vectors)];
-            cells.extend([sender.mean, sender.std, sender.max].map(|figure| format!("{figure:.3}")));
+            cells.extend([sender.mean, sender.std, sender.max].map(figure));
             cells
         })
     });

@@ -18,20 +18,25 @@ pub fn to_table(findings: &Findings) -> String {
         let worst = row.worst().map_or_else(String::new, |worst| format!("{} ms", worst.delay_ms));
         let _ = writeln!(
             out,
-            " {:<width$} {:>9} {:>10.3}{unit} {:>7.3} {:>7.3}   {worst:<14} {:>8.3} {:>7.3}",
+            " {:<width$} {:>9} {:>10.3}{unit} {:>7.3} {:>7.3}   {worst:<14} {:>8} {:>7.3}",
             row.policy,
             thousands(row.vectors_sent),
             row.mean,
             row.std,
             row.max,
-            row.real_mean,
+            figure(row.real_mean),
             row.spread,
         );
     }
     out
 }
 
-/// A whole number with thin gaps.
+/// A figure, or a dash if it is unknown.
+pub(super) fn figure(value: f64) -> String {
+    if value.is_nan() { "-".into() } else { format!("{value:.3}") }
+}
+
+/// A whole number with gaps.
 pub(super) fn thousands(number: f64) -> String {
     let digits = format!("{:.0}", number.max(0.0));
     let gap = |(i, digit): (usize, char)| {

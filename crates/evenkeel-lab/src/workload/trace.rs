@@ -162,7 +162,8 @@ impl Trace {
         if gap > SPARSE_SECONDS && !force {
             bail!(
                 "{name} has one row every {:.0} ms (median): these look like DR vectors, not the true path, and no error \
-                 can be measured against them. Record every frame, or say --force.",
+                 can be measured against them. Record every frame, or take them as a stream of vectors by --vectors-only \
+                 (export error only); --force takes them as the true path all the same.",
                 gap * 1e3
             );
         }

@@ -4,7 +4,8 @@ use crate::workload::Life;
 use anyhow::Result;
 use evenkeel::wire::Format;
 use evenkeel::{
-    Cause, EntityConfig, EntityId, GlobalTime, Motion, MotionKind, Placing, Sender, SenderConfig, Threshold, Vec3,
+    Cause, EntityConfig, EntityId, GlobalTime, Motion, MotionKind, Placing, Sender, SenderConfig, SenderError,
+    Threshold, Vec3,
 };
 
 /// Which motion vectors carry.
@@ -47,6 +48,8 @@ pub struct Rules {
     pub threshold: Threshold,
     /// How receivers place them.
     pub placing: Placing,
+    /// Whether every sample is a vector already, and nothing is compared with a threshold: for recorded streams of vectors.
+    pub relays: bool,
 }
 
 /// The wire format of all runs: the default, with the gravity of the traces.
@@ -141,7 +144,15 @@ impl Owner {
             self.sender.configure_entity(id, config)?;
         }
         self.kinds[moment.life] = kind;
-        Ok(self.sender.observe(id, sample.pose, moment.at)?)
+        if !self.rules.relays {
+            return Ok(self.sender.observe(id, sample.pose, moment.at)?);
+        }
+        match self.sender.relay(id, &sample.pose.motion(kind), moment.at, moment.at) {
+            Ok(()) => Ok(Some(Cause::Forced)),
+            // Two rows in one tick of the format.
+            Err(SenderError::StaleVector(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Removes the entity if this was its last moment. Says whether it was.
