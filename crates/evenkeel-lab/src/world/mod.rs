@@ -297,8 +297,8 @@ mod tests {
         }
     }
 
-    /// The same on a recorded game: many short lives, jumps and uneven frames. At the nearest receivers, where there is little
-    /// to measure, the books may be off by half a millimetre.
+    /// The same on a recorded game: many short lives, jumps and uneven frames. Books that are closed at a trigger miss the
+    /// part of a tick between the new vector's generation and that moment: half a millimetre on average at most.
     #[test]
     fn recorded_lives_are_booked_as_measured_too() {
         use crate::workload::trace::{Cuts, Trace};
