@@ -47,7 +47,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let record = arguments.record.as_ref().map(create).transpose()?;
     let comparison = compare(&question, record)?;
     println!("{comparison}\n{}", comparison.verdict());
-    println!("\nMore: `evenkeel bench` measures this machine; `evenkeel --help` lists all commands.");
+    println!(
+        "\nMore: `evenkeel lab compare --trace FILE` does it on your own data; `evenkeel --help` lists all commands."
+    );
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 mod bench;
 mod compare;
+mod lab;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -20,6 +21,9 @@ struct Arguments {
 enum Command {
     /// Compares ways of telling others where things are: today's, global time, fewer updates.
     Compare(compare::Arguments),
+    /// The laboratory: experiments on one's own data.
+    #[command(subcommand)]
+    Lab(lab::Command),
     /// Measures the library on this machine: accuracy, bytes, cost of sending, the clock.
     Bench(bench::Arguments),
     /// Says what is in a recording.
@@ -30,6 +34,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         None => compare::run(&compare::Arguments::default()),
         Some(Command::Compare(arguments)) => compare::run(&arguments),
+        Some(Command::Lab(command)) => lab::run(&command),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Recording(arguments)) => compare::summarise(&arguments),
     };

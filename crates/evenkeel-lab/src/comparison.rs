@@ -1,9 +1,11 @@
 //! A short comparison: what games do today, the accuracy model, and what a third of the updates costs whom.
 
+use crate::policies::make_policy;
 use crate::recorder::Recorder;
-use crate::world::{Outcome, Setting, run};
+use crate::workload::Motion;
+use crate::world::{Fleet, Outcome, Rules, Setting, run};
 use anyhow::{Result, ensure};
-use evenkeel::{Budget, ClockRule, Duration, policy};
+use evenkeel::{Budget, ClockRule, Duration, GlobalTime, Placing};
 use evenkeel_link::Conditions;
 use std::fmt;
 use std::io::Write;
@@ -57,15 +59,18 @@ pub fn compare(question: &Question, record: Option<Box<dyn Write>>) -> Result<Co
     ensure!((1..=1000).contains(&tanks), "there must be between 1 and 1000 tanks");
     ensure!(seconds > 5.0 && seconds <= 86_400.0, "seconds must be above 5 and at most 86400");
     let mut record = record;
+    let lives: Vec<_> = Motion::Tank.entities(tanks, seconds, seed).into_iter().flat_map(|tank| tank.lives).collect();
+    let paths: Vec<_> = delays_ms.iter().map(|ms| Conditions::delay(Duration::from_millis(*ms))).collect();
     let mut rows = Vec::new();
     for (name, policy, rule) in WAYS {
-        let paths = delays_ms.iter().map(|ms| Conditions::delay(Duration::from_millis(*ms))).collect();
+        let rules = Rules { placing: Placing { rule, ..Placing::default() }, ..Rules::default() };
+        let fleet = Fleet::new("all".into(), lives.clone(), &rules)?;
         let out = if (policy, rule) == ("base", ClockRule::Global) { record.take() } else { None };
         let settings = [("policy", policy.to_string()), ("delays_ms", format!("{delays_ms:?}"))];
         let hosts = delays_ms.len() as u32 + 1;
         let recorder = out.map(|out| Recorder::new(out, seed, &settings, tanks, hosts)).transpose()?;
-        let policy = policy::by_name(policy, Budget::Unlimited, seed)?;
-        rows.push((name, run(Setting { policy, rule, paths, tanks, seconds, seed, recorder })?));
+        let (policy, origin) = (make_policy(policy, Budget::Unlimited, seed)?, GlobalTime::ZERO);
+        rows.push((name, run(Setting { fleet: &fleet, rules, policy, paths: &paths, seed, origin, recorder })?));
     }
     Ok(Comparison { delays_ms, seconds, tanks, rows })
 }
@@ -77,12 +82,12 @@ impl fmt::Display for Comparison {
             "{} tanks for {} s; metres between where a tank is and where it is shown,",
             self.tanks, self.seconds
         )?;
-        writeln!(f, "mean over tanks and frames, at receivers with these one-way delays:\n")?;
+        writeln!(f, "mean over tanks and time, at receivers with these one-way delays:\n")?;
         let delays: Vec<_> = self.delays_ms.iter().map(|ms| format!("{ms:>5} ms")).collect();
         writeln!(f, "  {:<30} {}   {:>6} {:>6}  {:>7} {:>6}", "", delays.join(" "), "mean", "std", "vectors", "kB")?;
         for (name, outcome) in &self.rows {
             let each: Vec<_> = outcome.receivers.iter().map(|seen| format!("{:>8.2}", seen.real_error)).collect();
-            let (mean, std, _) = outcome.spread(|seen| seen.real_error);
+            let (mean, std, _) = outcome.over_receivers(|seen| seen.real_error);
             let kilobytes = outcome.bytes as f64 / 1e3;
             let vectors = outcome.vectors;
             writeln!(f, "  {name:<30} {}   {mean:>6.2} {std:>6.2}  {vectors:>7} {kilobytes:>6.0}", each.join(" "))?;
@@ -94,8 +99,9 @@ impl fmt::Display for Comparison {
 impl Comparison {
     /// What the table says, in a sentence.
     pub fn verdict(&self) -> String {
-        let of =
-            |wanted: &str| self.rows.iter().find(|(name, _)| *name == wanted).map(|(_, o)| o.spread(|s| s.real_error));
+        let of = |wanted: &str| {
+            self.rows.iter().find(|(name, _)| *name == wanted).map(|(_, o)| o.over_receivers(|s| s.real_error))
+        };
         match (of(WAYS[0].0), of(WAYS[2].0)) {
             (Some((today, ..)), Some((global, std, _))) => format!(
                 "Stamping vectors with global time brings the mean error from {today:.2} m to {global:.2} m for the same \
@@ -115,7 +121,7 @@ mod tests {
         let question = Question { delays_ms: vec![50, 200], tanks: 2, seconds: 20.0, seed: 1 };
         let [first, second] = [(); 2].map(|()| compare(&question, None).unwrap());
         assert_eq!(first.to_string(), second.to_string());
-        let mean = |i: usize| first.rows[i].1.spread(|s| s.real_error).0;
+        let mean = |i: usize| first.rows[i].1.over_receivers(|s| s.real_error).0;
         assert!(mean(2) < 0.5 * mean(0), "{first}");
         assert!(first.rows[4].1.vectors < first.rows[2].1.vectors / 2);
     }

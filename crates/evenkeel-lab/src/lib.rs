@@ -2,8 +2,10 @@
 //!
 //! - [`world`]: one sender and its receivers over the network model, watched from outside;
 //! - [`comparison`]: the short comparison that the program runs by default;
+//! - [`experiment`]: policies compared on one's own data, and [`report`]: what came of it;
+//! - [`policies`]: policies by name;
 //! - [`recorder`]: recordings of runs, written and read;
-//! - [`drive`]: tanks with seeded drivers;
+//! - [`workload`]: what moves, synthetic or recorded;
 //! - [`mod@bench`]: the table of figures that the heart must reach;
 //! - [`clock`]: how far off the session's clock is, beside today's rules;
 //! - [`wire`]: how many bytes a vector takes, over recorded games.
@@ -11,7 +13,15 @@
 pub mod bench;
 pub mod clock;
 pub mod comparison;
-pub mod drive;
+pub mod experiment;
+mod names;
+pub mod policies;
 pub mod recorder;
+pub mod report;
 pub mod wire;
+pub mod workload;
 pub mod world;
+
+// What settings are made of, for those who have only the laboratory.
+pub use evenkeel::{Budget, ClockRule, Duration, Placing, Threshold};
+pub use evenkeel_link::Conditions;

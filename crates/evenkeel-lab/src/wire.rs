@@ -3,11 +3,10 @@
 //! The traces are BZFlag's (see `data/traces/README.md`). A dense trace is the true path, from which the game's own
 //! trigger makes vectors here; a default trace holds the vectors the game sent.
 
-use anyhow::{Context, Result};
+use crate::workload::trace::{Cuts, Row, Trace};
+use anyhow::Result;
 use evenkeel::wire::{Body, Format, Quantised};
-use evenkeel::{Attitude, Course, Duration, GlobalTime, Motion, Vec3};
-use std::collections::BTreeMap;
-use std::io::Read;
+use evenkeel::{Attitude, Course, Duration, Motion, Vec3};
 use std::path::Path;
 
 /// What a record carries around its body, in bits: entity, age, flag, epoch, sequence, and the distance to the baseline.
@@ -27,8 +26,6 @@ const LONGEST: f64 = 1.0;
 /// heading that of its end, so they differ while the tank turns; and some traces round the velocity to 1 cm/s.
 const ACROSS_ANGLE: f64 = 0.05;
 const ACROSS_SPEED: f64 = 0.03;
-const ALIVE: u32 = 1;
-const FALLING: u32 = 64;
 
 /// The mean size of a vector's record.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,36 +38,20 @@ pub struct WireSize {
     pub against_bytes: Vec<(i64, f64)>,
 }
 
-/// One row of a trace.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    seconds: f64,
-    position: Vec3,
-    velocity: Vec3,
-    heading: f64,
-    turn_rate: f64,
-    status: u32,
-}
-
-impl Row {
-    fn motion(&self, format: &Format) -> Motion {
-        let forward = Vec3::from_heading(self.heading);
-        let level = Vec3::new(self.velocity.x, self.velocity.y, 0.0);
-        let speed = level.length().copysign(level.dot(forward));
-        let course = if self.status & FALLING != 0 {
-            Course::Accelerated { velocity: self.velocity, acceleration: format.gravity }
-        } else if (level - forward * speed).length() <= ACROSS_SPEED.max(ACROSS_ANGLE * speed.abs()) {
-            Course::Circular { speed, climb: self.velocity.z }
-        } else {
-            Course::Linear { velocity: self.velocity }
-        };
-        let attitude = Attitude::Heading { heading: self.heading, turn_rate: self.turn_rate };
-        Motion { position: self.position, course, attitude }
-    }
-
-    fn time(&self) -> GlobalTime {
-        GlobalTime::from_secs_f64(self.seconds)
-    }
+fn motion(row: &Row, format: &Format) -> Motion {
+    let (heading, velocity) = (row.heading.unwrap_or(0.0), row.velocity.unwrap_or(Vec3::ZERO));
+    let forward = Vec3::from_heading(heading);
+    let level = Vec3::new(velocity.x, velocity.y, 0.0);
+    let speed = level.length().copysign(level.dot(forward));
+    let course = if row.falls() {
+        Course::Accelerated { velocity, acceleration: format.gravity }
+    } else if (level - forward * speed).length() <= ACROSS_SPEED.max(ACROSS_ANGLE * speed.abs()) {
+        Course::Circular { speed, climb: velocity.z }
+    } else {
+        Course::Linear { velocity }
+    };
+    let attitude = Attitude::Heading { heading, turn_rate: row.turn_rate.unwrap_or(0.0) };
+    Motion { position: row.position, course, attitude }
 }
 
 /// Measures the records of a trace's vectors at the precision of the game's own message.
@@ -118,14 +99,17 @@ fn baselines<'a>(
 pub fn vectors(trace: &Path, format: &Format) -> Result<Vec<Vec<Quantised>>> {
     let dense = trace.file_name().is_some_and(|name| name.to_string_lossy().contains("dense"));
     let mut lives = Vec::new();
-    for life in read_lives(trace)? {
+    // The game's own gaps are part of its stream of vectors: only deaths cut it.
+    let cuts = Cuts { max_gap: f64::INFINITY, teleports: false };
+    let entities = Trace::read(trace, cuts)?.entities;
+    for life in entities.into_iter().flat_map(|(_, lives)| lives) {
         let mut sent: Vec<Quantised> = Vec::new();
         let mut last: Option<(Row, Motion)> = None;
         for row in life {
             if dense && last.is_some_and(|(old, exported)| !is_due(format, &sent, &old, &exported, &row)) {
                 continue;
             }
-            let q = format.quantise(&row.motion(format), row.time())?;
+            let q = format.quantise(&motion(&row, format), row.at())?;
             last = Some((row, format.restore(&q)));
             sent.push(q);
         }
@@ -138,41 +122,13 @@ pub fn vectors(trace: &Path, format: &Format) -> Result<Vec<Vec<Quantised>>> {
 fn is_due(format: &Format, sent: &[Quantised], old: &Row, exported: &Motion, row: &Row) -> bool {
     let Some(newest) = sent.last() else { return true };
     let age = row.seconds - old.seconds;
-    if (row.status ^ old.status) & FALLING != 0 {
+    if row.falls() != old.falls() {
         return true;
     }
-    let shown = exported.at(row.time().since(format.time_of(newest.tick())).as_secs_f64());
+    let shown = exported.at(row.at().since(format.time_of(newest.tick())).as_secs_f64());
     let off = (shown.position - row.position).max_axis() > POSITION_OFF
-        || evenkeel::wrap_angle(shown.attitude.heading() - row.heading).abs() > HEADING_OFF;
+        || evenkeel::wrap_angle(shown.attitude.heading() - row.heading.unwrap_or(0.0)).abs() > HEADING_OFF;
     age >= LONGEST || (off && age >= SHORTEST)
-}
-
-/// The rows of a trace, by player, cut where a tank is not alive.
-fn read_lives(trace: &Path) -> Result<Vec<Vec<Row>>> {
-    let file = std::fs::File::open(trace).with_context(|| format!("opening {}", trace.display()))?;
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(file).read_to_string(&mut text)?;
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let mut players: BTreeMap<u32, Vec<Vec<Row>>> = BTreeMap::new();
-    let mut record = csv::StringRecord::new();
-    while reader.read_record(&mut record)? {
-        let number = |i: usize| -> Result<f64> { Ok(record.get(i).context("a column is missing")?.parse()?) };
-        let row = Row {
-            seconds: number(0)?,
-            position: Vec3::new(number(2)?, number(3)?, number(4)?),
-            velocity: Vec3::new(number(5)?, number(6)?, number(7)?),
-            heading: number(8)?,
-            turn_rate: number(9)?,
-            status: number(10)? as u32,
-        };
-        let lives = players.entry(number(1)? as u32).or_default();
-        match lives.last_mut() {
-            _ if row.status & ALIVE == 0 => lives.push(Vec::new()),
-            Some(life) => life.push(row),
-            None => lives.push(vec![row]),
-        }
-    }
-    Ok(players.into_values().flatten().filter(|life| !life.is_empty()).collect())
 }
 
 #[cfg(test)]

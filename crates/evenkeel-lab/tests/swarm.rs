@@ -7,7 +7,7 @@ use evenkeel::{
     Budget, Duration, EntityId, GlobalTime, HostId, PlaceError, Placing, Receiver, ReceiverConfig, ReceiverError,
     Relevance, Sender, SenderConfig, Threshold, policy,
 };
-use evenkeel_lab::drive::Drive;
+use evenkeel_lab::workload::Tank;
 use evenkeel_link::{Conditions, Jitter, Link, Loss, Noise, Topology};
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ struct Scenario {
     sender: Sender,
     receivers: BTreeMap<u32, Receiver>,
     link: Link<Vec<u8>>,
-    drives: BTreeMap<u32, Drive>,
+    drives: BTreeMap<u32, Tank>,
     format: Format,
     placing: Placing,
     /// When everybody must have got the last vector. Under a policy that leaves receivers out it takes some heartbeats more.
@@ -132,7 +132,7 @@ impl Scenario {
         self.next_entity += 1;
         let threshold = Threshold::within(0.02 + self.draw.unit()).turning(0.02 + self.draw.unit());
         self.sender.add_entity(EntityId(entity), threshold, self.now).unwrap();
-        self.drives.insert(entity, Drive::new(self.seed, u64::from(entity)));
+        self.drives.insert(entity, Tank::new(self.seed, u64::from(entity)));
     }
 
     /// Now and then somebody comes, goes, or looks away.

@@ -14,7 +14,7 @@ use evenkeel::{
     Budget, Cause, Duration, EntityId, Fairness, HostId, Ledger, Placing, ReceiverConfig, Relevance, Sender,
     SenderConfig, Threshold,
 };
-use evenkeel_lab::drive::Drive;
+use evenkeel_lab::workload::Tank as Drive;
 
 const PAPER_MS: [i64; 3] = [800, 500, 200];
 const EIGHT_MS: [i64; 8] = [20, 50, 80, 120, 150, 180, 220, 250];

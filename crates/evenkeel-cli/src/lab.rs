@@ -1,0 +1,278 @@
+//! `evenkeel lab`: the laboratory on one's own data.
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::ValueEnum;
+use evenkeel_lab::experiment::{Findings, Progress, Senders, Settings, Source, paths, run as run_experiment};
+use evenkeel_lab::report;
+use evenkeel_lab::workload::Motion;
+use evenkeel_lab::world::{Rules, VectorKind};
+use evenkeel_lab::{Budget, ClockRule, Conditions, Duration, Placing, Threshold};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Compares policies on a recorded trace or a synthetic motion, at equal numbers of vectors.
+    #[command(allow_negative_numbers = true)]
+    Compare(Box<Arguments>),
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Clock {
+    Global,
+    Local,
+    OneWay,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Vector {
+    Linear,
+    Arc,
+    Auto,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Owner {
+    One,
+    Each,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// A trace of true paths: CSV, plain or gzipped, with the columns t_s, entity (or player), x, y, and if known z, vx, vy,
+    /// vz, heading (or azimuth), angvel, status.
+    #[arg(long, value_name = "FILE", conflicts_with = "motion", help_heading = "What moves")]
+    trace: Option<PathBuf>,
+    /// A synthetic motion instead: tank, tank-inertia, linear, circular, random, shots, spaceship.
+    #[arg(long, value_name = "NAME", default_value = "tank", help_heading = "What moves")]
+    motion: String,
+    /// How many entities a synthetic motion has.
+    #[arg(long, default_value_t = 4, conflicts_with = "trace", help_heading = "What moves")]
+    entities: u32,
+    /// For how long, or how much of the trace. Default: 120 s of a motion, all of a trace.
+    #[arg(long, value_name = "S", help_heading = "What moves")]
+    seconds: Option<f64>,
+    /// A life in a trace ends at a gap longer than this, in seconds. Default: 1, or 3 with --vectors-only.
+    #[arg(long, value_name = "S", help_heading = "What moves")]
+    max_gap: Option<f64>,
+    /// The trace holds DR vectors, not true paths: each row is passed on as a vector, and only export errors are measured.
+    #[arg(long, requires = "trace", help_heading = "What moves")]
+    vectors_only: bool,
+    /// Take a trace as the true path even if it looks like DR vectors only.
+    #[arg(long, help_heading = "What moves")]
+    force: bool,
+    /// Who owns the entities: one sender, or each its own. Default: each for a trace, one for a motion.
+    #[arg(long, value_enum, help_heading = "What moves")]
+    senders: Option<Owner>,
+
+    /// One-way delay to each receiver, in milliseconds.
+    #[arg(
+        long,
+        value_name = "MS,MS,...",
+        value_delimiter = ',',
+        default_value = "800,500,200",
+        help_heading = "Network"
+    )]
+    delays_ms: Vec<f64>,
+    /// Jitter: evenly spread by so much either way, per packet.
+    #[arg(long, value_name = "MS", default_value_t = 0.0, help_heading = "Network")]
+    jitter_ms: f64,
+    /// Share of packets lost.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, help_heading = "Network")]
+    loss: f64,
+
+    /// The policies to compare.
+    #[arg(
+        long,
+        value_name = "NAME,NAME,...",
+        value_delimiter = ',',
+        default_value = "base,base/3",
+        help_heading = "Sending"
+    )]
+    policies: Vec<String>,
+    /// What policies may send: a share of the base case (1/3, 0.4) or vectors per second and sender (200/s).
+    #[arg(long, default_value = "1/3", help_heading = "Sending")]
+    budget: String,
+    /// Trim budgets until the numbers of vectors sent agree within 1 %.
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, help_heading = "Sending")]
+    trim: bool,
+    /// What vectors carry: lines, arcs along the heading, or whatever fits.
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Sending")]
+    vector: Vector,
+    /// How far off the position may be before a vector is due, in metres.
+    #[arg(long, value_name = "M", default_value_t = 0.1, help_heading = "Sending")]
+    threshold: f64,
+    /// How far off the heading may be, in radians.
+    #[arg(long, value_name = "RAD", default_value_t = 0.05, help_heading = "Sending")]
+    angle: f64,
+    /// A vector is due after this long in any case.
+    #[arg(long, value_name = "S", default_value_t = 1.0, help_heading = "Sending")]
+    heartbeat_s: f64,
+    /// From when receivers extrapolate: a vector's generation (global), its arrival (local), or its arrival less the delay.
+    #[arg(long, value_enum, default_value = "global", help_heading = "Showing")]
+    clock: Clock,
+    /// How long everything waits before it is shown.
+    #[arg(long, value_name = "MS", default_value_t = 0.0, help_heading = "Showing")]
+    lag_ms: f64,
+    /// For how long a vector is extrapolated at most. Default: ten heartbeats.
+    #[arg(long, value_name = "S", help_heading = "Showing")]
+    extrapolate_s: Option<f64>,
+
+    /// Average over so many seeds.
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Runs and results")]
+    seeds: u64,
+    /// The first seed. The same seed gives the same bytes.
+    #[arg(long, value_name = "X", default_value_t = 1, help_heading = "Runs and results")]
+    seed: u64,
+    /// Also write the findings as JSON to this file; `-` prints them instead of the table.
+    #[arg(long, value_name = "PATH", help_heading = "Runs and results")]
+    json: Option<PathBuf>,
+    /// Also write them as CSV, one line per policy and receiver.
+    #[arg(long, value_name = "PATH", help_heading = "Runs and results")]
+    csv: Option<PathBuf>,
+    /// Also write a page with plots, index.html, into this directory.
+    #[arg(long, value_name = "DIR", help_heading = "Runs and results")]
+    report: Option<PathBuf>,
+}
+
+pub(crate) fn run(command: &Command) -> Result<()> {
+    let Command::Compare(arguments) = command;
+    let settings = arguments.settings()?;
+    arguments.check_outputs()?;
+    let started = std::time::Instant::now();
+    let findings = with_bar(&settings)?;
+    arguments.write(&findings)?;
+    let seconds = started.elapsed().as_secs_f64();
+    eprintln!(
+        "Simulated {:.0} s in {seconds:.1} s ({:.0} times as fast).",
+        findings.simulated_seconds,
+        findings.simulated_seconds / seconds
+    );
+    Ok(())
+}
+
+fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn with_bar(settings: &Settings) -> Result<Findings> {
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} runs, {eta} left") {
+        bar.set_style(style);
+    }
+    let findings = run_experiment(settings, &|progress| match progress {
+        Progress::Expect(runs) => bar.inc_length(runs),
+        Progress::Done => bar.inc(1),
+    });
+    bar.finish_and_clear();
+    findings
+}
+
+impl Arguments {
+    fn settings(&self) -> Result<Settings> {
+        let max_gap = self.max_gap.unwrap_or(if self.vectors_only { 3.0 } else { 1.0 });
+        let source = match &self.trace {
+            Some(path) => Source::Trace { path: path.clone(), max_gap, force: self.force },
+            None => Source::Motion { motion: Motion::by_name(&self.motion)?, entities: self.entities },
+        };
+        let budget: Budget = self.budget.parse().with_context(|| format!("`{}` is no budget", self.budget))?;
+        let settings = Settings {
+            source,
+            senders: self.senders.map(|owner| match owner {
+                Owner::One => Senders::One,
+                Owner::Each => Senders::Each,
+            }),
+            policies: self.policies.iter().map(|name| name.trim().to_owned()).collect(),
+            budget,
+            trim: self.trim,
+            paths: self.paths()?,
+            rules: self.rules()?,
+            seeds: self.seeds,
+            seed: self.seed,
+            seconds: self.seconds,
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn paths(&self) -> Result<Vec<Conditions>> {
+        span("--jitter-ms", self.jitter_ms / 1e3)?;
+        for ms in &self.delays_ms {
+            span("--delays-ms", ms / 1e3)?;
+        }
+        ensure!((0.0..1.0).contains(&self.loss), "--loss must be at least 0 and below 1");
+        Ok(paths(&self.delays_ms, self.jitter_ms, self.loss))
+    }
+
+    fn rules(&self) -> Result<Rules> {
+        let heartbeat = span("--heartbeat-s", self.heartbeat_s)?;
+        let max_age = match self.extrapolate_s {
+            Some(seconds) => span("--extrapolate-s", seconds)?,
+            None => heartbeat * 10,
+        };
+        let rule = match self.clock {
+            Clock::Global => ClockRule::Global,
+            Clock::Local => ClockRule::Local,
+            Clock::OneWay => ClockRule::OneWay,
+        };
+        let vector = match self.vector {
+            Vector::Linear => VectorKind::Linear,
+            Vector::Arc => VectorKind::Arc,
+            Vector::Auto => VectorKind::Auto,
+        };
+        Ok(Rules {
+            vector,
+            threshold: Threshold::within(self.threshold).turning(self.angle).at_least_every(heartbeat),
+            placing: Placing { rule, lag: span("--lag-ms", self.lag_ms / 1e3)?, max_age },
+            relays: self.vectors_only,
+        })
+    }
+
+    /// Whether the results can go where they are wanted, before anybody waits for them.
+    fn check_outputs(&self) -> Result<()> {
+        for path in [&self.json, &self.csv].into_iter().flatten().filter(|path| !is_dash(path)) {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            ensure!(folder.is_none_or(Path::is_dir), "cannot write {}: there is no such directory", path.display());
+            ensure!(!path.is_dir(), "cannot write {}: it is a directory", path.display());
+        }
+        let taken = self.report.as_ref().filter(|folder| folder.exists() && !folder.is_dir());
+        ensure!(taken.is_none(), "--report needs a directory, and there is a file of that name");
+        Ok(())
+    }
+
+    fn write(&self, findings: &Findings) -> Result<()> {
+        let put = |path: &Path, text: &str| {
+            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+        };
+        let mut quiet = false;
+        if let Some(path) = &self.json {
+            let text = format!("{:#}\n", report::to_json(findings));
+            quiet = is_dash(path);
+            if quiet { print!("{text}") } else { put(path, &text)? }
+        }
+        if let Some(path) = &self.csv {
+            put(path, &report::to_csv(findings)?)?;
+        }
+        if let Some(folder) = &self.report {
+            std::fs::create_dir_all(folder).with_context(|| format!("cannot write {}", folder.display()))?;
+            put(&folder.join("index.html"), &report::to_html(findings))?;
+        }
+        if !quiet {
+            print!("{}", report::to_table(findings));
+            println!(" {}", report::verdict(findings));
+            match &self.report {
+                Some(folder) => println!(" Details: {}", folder.join("index.html").display()),
+                None => println!(" Details: --report DIR"),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A span of time that makes sense here: not negative, at most an hour.
+fn span(name: &str, seconds: f64) -> Result<Duration> {
+    if !(0.0..=3600.0).contains(&seconds) {
+        bail!("{name} must be between 0 and an hour");
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}

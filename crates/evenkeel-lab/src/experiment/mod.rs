@@ -1,0 +1,236 @@
+//! The comparison of policies on one's own data: all of them on the same triggers and the same delays.
+
+mod rows;
+mod settings;
+mod trim;
+
+pub use rows::{ReceiverRow, Row, SenderRow, Timeline};
+pub(crate) use settings::budget_text;
+pub use settings::{Senders, Settings, Source, paths};
+
+use crate::policies::{make_policy, takes_budget};
+use crate::workload::Entity;
+use crate::workload::trace::{Cuts, Trace};
+use crate::world::{Fleet, Outcome, Setting, run as run_world};
+use anyhow::Result;
+use evenkeel::{Budget, GlobalTime};
+use rayon::prelude::*;
+
+/// How far an experiment is, for those who wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// So many more runs are to be expected.
+    Expect(u64),
+    /// One run is done.
+    Done,
+}
+
+/// What an experiment found.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// What was run, by name.
+    pub settings: Vec<(String, String)>,
+    /// One row per policy, in the order asked for.
+    pub rows: Vec<Row>,
+    /// How many seconds were simulated, over all runs.
+    pub simulated_seconds: f64,
+}
+
+/// Everything one seed stands for: what moves, and by whom it is owned.
+struct Scene {
+    fleets: Vec<Fleet>,
+    origin: GlobalTime,
+}
+
+impl Scene {
+    fn new(settings: &Settings, entities: Vec<Entity>) -> Result<Self> {
+        let fleets = match settings.senders() {
+            Senders::One => {
+                let lives = entities.into_iter().flat_map(|entity| entity.lives).collect();
+                vec![Fleet::new("all".into(), lives, &settings.rules)?]
+            }
+            Senders::Each => {
+                let fleet = |entity: Entity| Fleet::new(entity.name, entity.lives, &settings.rules);
+                entities.into_par_iter().map(fleet).collect::<Result<_>>()?
+            }
+        };
+        let origin = fleets.iter().map(|fleet| fleet.span().0).min().unwrap_or(GlobalTime::ZERO);
+        Ok(Self { fleets, origin })
+    }
+
+    fn seconds(&self) -> f64 {
+        let end = self.fleets.iter().map(|fleet| fleet.span().1).max().unwrap_or(self.origin);
+        end.since(self.origin).as_secs_f64()
+    }
+}
+
+/// Scenes, settings and somebody to tell: what every run of an experiment needs.
+struct Experiment<'a> {
+    settings: &'a Settings,
+    /// One per seed; a trace is the same for all of them and stands here once.
+    scenes: Vec<Scene>,
+    seeds: Vec<u64>,
+    progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// Runs an experiment. The findings follow from the settings alone.
+pub fn run(settings: &Settings, progress: &(dyn Fn(Progress) + Sync)) -> Result<Findings> {
+    settings.check()?;
+    let experiment = Experiment::new(settings, progress)?;
+    let base = experiment.outcomes("base", Budget::Unlimited)?;
+    let count = |outcomes: &[Outcome]| outcomes.iter().map(|outcome| outcome.vectors as f64).sum::<f64>();
+    let target = experiment.target(count(&base));
+    let row = |name: &String| -> Result<(Row, f64)> {
+        let (outcomes, budget, runs) = match name.as_str() {
+            "base" => (base.clone(), Budget::Unlimited, 0),
+            name if takes_budget(name) && settings.trim => {
+                trim::trimmed(settings.budget, target, |budget| experiment.outcomes(name, budget), |o| count(o))?
+            }
+            name => (experiment.outcomes(name, settings.budget)?, settings.budget, 1),
+        };
+        Ok((experiment.row(name, budget, &outcomes), experiment.seconds() * f64::from(runs)))
+    };
+    let rows: Vec<(Row, f64)> = settings.policies.par_iter().map(row).collect::<Result<_>>()?;
+    let simulated_seconds = experiment.seconds() + rows.iter().map(|(_, seconds)| seconds).sum::<f64>();
+    let rows = rows.into_iter().map(|(row, _)| row).collect();
+    Ok(Findings { settings: settings.describe(), rows, simulated_seconds })
+}
+
+impl<'a> Experiment<'a> {
+    fn new(settings: &'a Settings, progress: &'a (dyn Fn(Progress) + Sync)) -> Result<Self> {
+        let seeds: Vec<u64> = (0..settings.seeds).map(|n| settings.seed.wrapping_add(n)).collect();
+        let scenes = match &settings.source {
+            Source::Trace { path, max_gap, force } => {
+                let trace = Trace::read(path, Cuts { max_gap: *max_gap, ..Cuts::default() })?;
+                let force = *force || settings.rules.relays;
+                let truth = trace.truth(&path.display().to_string(), settings.seconds, force)?;
+                vec![Scene::new(settings, truth)?]
+            }
+            Source::Motion { motion, entities } => {
+                let seconds = settings.seconds.unwrap_or(Settings::DEFAULT_SECONDS);
+                let scene = |seed: &u64| Scene::new(settings, motion.entities(*entities, seconds, *seed));
+                seeds.par_iter().map(scene).collect::<Result<_>>()?
+            }
+        };
+        Ok(Self { settings, scenes, seeds, progress })
+    }
+
+    fn scene(&self, index: usize) -> &Scene {
+        &self.scenes[index.min(self.scenes.len() - 1)]
+    }
+
+    /// Every run by the index of its seed and its fleet.
+    fn runs(&self) -> Vec<(usize, usize)> {
+        let fleets = |seed: usize| (0..self.scene(seed).fleets.len()).map(move |fleet| (seed, fleet));
+        (0..self.seeds.len()).flat_map(fleets).collect()
+    }
+
+    /// What one policy makes of every seed and fleet.
+    fn outcomes(&self, policy: &str, budget: Budget) -> Result<Vec<Outcome>> {
+        let runs = self.runs();
+        (self.progress)(Progress::Expect(runs.len() as u64));
+        let outcome = |&(seed, fleet): &(usize, usize)| {
+            let scene = self.scene(seed);
+            // The network of one sender is not that of another.
+            let seed = self.seeds[seed].wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(fleet as u64);
+            let outcome = run_world(Setting {
+                fleet: &scene.fleets[fleet],
+                rules: self.settings.rules,
+                policy: make_policy(policy, budget, seed)?,
+                paths: &self.settings.paths,
+                seed,
+                origin: scene.origin,
+                recorder: None,
+            });
+            (self.progress)(Progress::Done);
+            outcome
+        };
+        runs.par_iter().map(outcome).collect()
+    }
+
+    /// How many vectors the budget allows, over all runs, if the base case sends so many.
+    fn target(&self, base: f64) -> f64 {
+        match self.settings.budget {
+            Budget::Unlimited => base,
+            Budget::OfBase { share } => share * base,
+            Budget::PerSecond(rate) => {
+                let span = |fleet: &Fleet| fleet.span().1.since(fleet.span().0).as_secs_f64();
+                let seconds: f64 = self.runs().iter().map(|&(seed, fleet)| span(&self.scene(seed).fleets[fleet])).sum();
+                (rate * seconds).min(base)
+            }
+        }
+    }
+
+    /// Seconds that one round of all runs of one policy simulates.
+    fn seconds(&self) -> f64 {
+        let span = |fleet: &Fleet| fleet.span().1.since(fleet.span().0).as_secs_f64();
+        self.runs().iter().map(|&(seed, fleet)| span(&self.scene(seed).fleets[fleet])).sum()
+    }
+
+    fn row(&self, policy: &str, budget: Budget, outcomes: &[Outcome]) -> Row {
+        let names: Vec<&str> =
+            self.runs().iter().map(|&(seed, fleet)| self.scene(seed).fleets[fleet].name.as_str()).collect();
+        let delays_ms: Vec<f64> = self.settings.paths.iter().map(|path| path.delay.as_millis_f64()).collect();
+        let seconds = self.scenes.iter().map(Scene::seconds).fold(0.0, f64::max);
+        let row = Row::new(policy, budget, self.seeds.len(), &delays_ms, &names, outcomes, seconds);
+        if self.settings.rules.relays { row.without_truth() } else { row }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Motion;
+
+    fn settings() -> Settings {
+        Settings {
+            source: Source::Motion { motion: Motion::Tank, entities: 2 },
+            policies: vec!["base".into(), "base/3".into()],
+            seconds: Some(40.0),
+            seeds: 2,
+            ..Settings::default()
+        }
+        .over(&[800.0, 500.0, 200.0], 0.0, 0.0)
+    }
+
+    #[test]
+    fn sending_less_costs_accuracy_and_the_rows_are_plausible() {
+        let findings = run(&settings(), &|_| {}).unwrap();
+        let [base, third] = &findings.rows[..] else { panic!() };
+        let share = third.vectors_sent / base.vectors_sent;
+        assert!((share - 1.0 / 3.0).abs() < 0.02, "{share}");
+        assert!(base.mean < 0.5 * third.mean && base.std < third.std);
+        for row in [base, third] {
+            assert!(row.mean <= row.max && row.std <= row.max && row.real_mean >= 0.5 * row.mean);
+            assert!(row.receivers[0].export_error > row.receivers[2].export_error);
+            assert!(row.spread > 0.0 && row.flips >= 0.0);
+            let (sum, all) = (row.receivers.iter().map(|r| r.vectors).sum::<f64>(), row.vectors_sent);
+            assert!((sum - all).abs() < 1e-6, "{sum} {all}");
+        }
+    }
+
+    #[test]
+    fn equal_settings_give_equal_findings_even_with_jitter_and_loss() {
+        let settings = settings().over(&[100.0, 200.0], 50.0, 0.1);
+        let [once, again] = [(); 2].map(|()| format!("{:?}", run(&settings, &|_| {}).unwrap()));
+        assert_eq!(once, again);
+        let other = Settings { seed: 9, ..settings };
+        assert_ne!(once, format!("{:?}", run(&other, &|_| {}).unwrap()));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_at_once() {
+        let wrong = [
+            Settings { policies: vec!["bass".into()], ..settings() },
+            Settings { policies: vec![], ..settings() },
+            Settings { policies: vec!["base".into(), "base".into()], ..settings() },
+            Settings { paths: vec![], ..settings() },
+            Settings { seeds: 0, ..settings() },
+            Settings { seconds: Some(f64::NAN), ..settings() },
+            Settings { source: Source::Motion { motion: Motion::Tank, entities: 0 }, ..settings() },
+        ];
+        for settings in wrong {
+            assert!(run(&settings, &|_| {}).is_err(), "{settings:?}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What an experiment found, for people and for programs. Equal findings give equal bytes.
+
+mod csv;
+mod html;
+mod json;
+mod svg;
+mod table;
+
+pub use self::csv::to_csv;
+pub use html::to_html;
+pub use json::to_json;
+pub use table::{to_table, verdict};
+
+/// The version that made a report.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,166 @@
+//! What one sender owns, and what it exports of it: the yardstick for every policy.
+
+use crate::workload::Life;
+use anyhow::Result;
+use evenkeel::wire::Format;
+use evenkeel::{
+    Cause, EntityConfig, EntityId, GlobalTime, Motion, MotionKind, Placing, Sender, SenderConfig, SenderError,
+    Threshold, Vec3,
+};
+
+/// Which motion vectors carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum VectorKind {
+    /// Straight lines, whatever happens.
+    Linear,
+    /// Arcs along the heading; parabolas for what falls or is under thrust.
+    Arc,
+    /// Whatever fits the pose best.
+    #[default]
+    Auto,
+}
+
+impl VectorKind {
+    /// All of them, by name.
+    pub const ALL: [(&str, Self); 3] = [("linear", Self::Linear), ("arc", Self::Arc), ("auto", Self::Auto)];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+
+    fn motion(self, accelerated: bool) -> MotionKind {
+        match (self, accelerated) {
+            (Self::Linear, _) => MotionKind::Linear,
+            (Self::Arc, true) => MotionKind::Accelerated,
+            (Self::Arc, false) => MotionKind::Circular,
+            (Self::Auto, _) => MotionKind::Auto,
+        }
+    }
+}
+
+/// How vectors are made and placed.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Rules {
+    /// What vectors carry.
+    pub vector: VectorKind,
+    /// When a new one is due.
+    pub threshold: Threshold,
+    /// How receivers place them.
+    pub placing: Placing,
+    /// Whether every sample is a vector already, and nothing is compared with a threshold: for recorded streams of vectors.
+    pub relays: bool,
+}
+
+/// The wire format of all runs: the default, with the gravity of the traces.
+pub fn format() -> Format {
+    Format { gravity: Vec3::new(0.0, 0.0, -9.8), ..Format::default() }
+}
+
+/// One sample of one life, when its time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Moment {
+    pub(super) at: GlobalTime,
+    pub(super) life: usize,
+    pub(super) sample: usize,
+}
+
+/// What one sender owns: lives, and the path that the base case exports of each.
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    /// What tables call the sender.
+    pub name: String,
+    pub(super) lives: Vec<Life>,
+    pub(super) moments: Vec<Moment>,
+    /// Per life, the vectors of the base case with their times of generation.
+    pub(super) exported: Vec<Vec<(GlobalTime, Motion)>>,
+}
+
+impl Fleet {
+    /// A sender of these lives, and its exported paths by these rules.
+    pub fn new(name: String, mut lives: Vec<Life>, rules: &Rules) -> Result<Self> {
+        lives.sort_by_key(Life::span);
+        let all = lives.iter().enumerate().flat_map(|(life, it)| {
+            it.samples().iter().enumerate().map(move |(sample, s)| Moment { at: s.at, life, sample })
+        });
+        let mut moments: Vec<Moment> = all.collect();
+        moments.sort();
+        let mut fleet = Self { name, exported: vec![Vec::new(); lives.len()], lives, moments };
+        fleet.export(rules)?;
+        Ok(fleet)
+    }
+
+    /// The first and the last moment; the origin if there are none.
+    pub fn span(&self) -> (GlobalTime, GlobalTime) {
+        let ends = self.moments.first().zip(self.moments.last());
+        ends.map_or((GlobalTime::ZERO, GlobalTime::ZERO), |(first, last)| (first.at, last.at))
+    }
+
+    /// Lets a sender without receivers say what it would export: triggers do not depend on who listens.
+    fn export(&mut self, rules: &Rules) -> Result<()> {
+        let config = SenderConfig { format: format(), placing: rules.placing, books: false, ..SenderConfig::default() };
+        let mut owner = Owner::new(Sender::new(config)?, *rules);
+        let moments = std::mem::take(&mut self.moments);
+        for moment in &moments {
+            if owner.observe(self, moment)?.is_some() {
+                let ledger = owner.sender.ledger();
+                let newest = ledger.entity(id_of(moment.life)).and_then(|entity| ledger.newest(entity));
+                self.exported[moment.life].extend(newest.map(|vector| (vector.generated, vector.motion)));
+            }
+            owner.bury(self, moment)?;
+        }
+        self.moments = moments;
+        Ok(())
+    }
+}
+
+/// Every life has a name of its own on the wire, so that no receiver mistakes one for the next.
+pub(super) fn id_of(life: usize) -> EntityId {
+    EntityId(life as u32)
+}
+
+/// A sender that lives through what its fleet does.
+pub(super) struct Owner {
+    pub(super) sender: Sender,
+    rules: Rules,
+    /// By life, what its vectors carry at the moment.
+    kinds: Vec<MotionKind>,
+}
+
+impl Owner {
+    pub(super) fn new(sender: Sender, rules: Rules) -> Self {
+        Self { sender, rules, kinds: Vec::new() }
+    }
+
+    /// Tells the sender what is real at a moment.
+    pub(super) fn observe(&mut self, fleet: &Fleet, moment: &Moment) -> Result<Option<Cause>> {
+        let sample = &fleet.lives[moment.life].samples()[moment.sample];
+        let (id, kind) = (id_of(moment.life), self.rules.vector.motion(sample.accelerated));
+        let config = EntityConfig { threshold: self.rules.threshold, kind };
+        if moment.sample == 0 {
+            self.sender.add_entity(id, config, moment.at)?;
+            self.kinds.resize(self.kinds.len().max(moment.life + 1), kind);
+        } else if self.kinds[moment.life] != kind {
+            self.sender.configure_entity(id, config)?;
+        }
+        self.kinds[moment.life] = kind;
+        if !self.rules.relays {
+            return Ok(self.sender.observe(id, sample.pose, moment.at)?);
+        }
+        match self.sender.relay(id, &sample.pose.motion(kind), moment.at, moment.at) {
+            Ok(()) => Ok(Some(Cause::Forced)),
+            // Two rows in one tick of the format.
+            Err(SenderError::StaleVector(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes the entity if this was its last moment. Says whether it was.
+    pub(super) fn bury(&mut self, fleet: &Fleet, moment: &Moment) -> Result<bool> {
+        let last = moment.sample + 1 == fleet.lives[moment.life].samples().len();
+        if last {
+            self.sender.remove_entity(id_of(moment.life), moment.at)?;
+        }
+        Ok(last)
+    }
+}
