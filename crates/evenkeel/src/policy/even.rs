@@ -26,8 +26,8 @@ use alloc::vec::Vec;
 const SECOND_THOUGHTS: Duration = Duration::from_millis(30);
 /// How far ahead of now two vectors are compared, as a share of the dwell.
 const AHEAD: f64 = 0.06;
-/// The usual exponent: chosen on the trace `bzflag-dense-b` so that the mean is that of `tolerance`.
-const EXPONENT: f64 = 4.0;
+/// The usual exponent: on the trace `bzflag-dense-b`, beyond it the mean grows faster than the spread shrinks.
+const EXPONENT: f64 = 3.0;
 /// How much the price moves with one decision, once it has settled.
 const SLOW: f64 = 0.002;
 /// The bucket holds so many triggers' worth of vectors.
