@@ -1,18 +1,4 @@
-//! `even`: our own policy. Not in the papers.
-//!
-//! It minimises the sum over receivers of (accumulated error)^(k+1) under a total rate: a vector goes to a receiver when the
-//! receiver's weight times what the vector is worth there exceeds a *price* per vector.
-//!
-//! - **Weight**: how far the receiver's accumulated error is above the others', to the k-th power. k = 0 gives the smallest
-//!   mean, a large k the smallest spread.
-//! - **Worth**: how far apart the new vector and the newest one that the receiver has, or is about to get, are *now*, times the
-//!   time for which the new one may be expected to hold: the *dwell*, learned per kind of motion. Now, and not at arrival: a
-//!   deviation that is only extrapolated has often vanished by the time it would have come about, and the farther the
-//!   receiver the more so. What is worth sending at all is worth sending once it has happened.
-//! - **Price**: one for all entities of the sender, moving slowly so that as much is sent as the budget allows. A bucket of
-//!   tokens stands behind it as a safety valve: it can never be overdrawn.
-//! - **Second thoughts**: what was not worth sending at its trigger becomes so as the two paths part. The question is asked
-//!   again at short intervals.
+//! `even`: our own policy.
 
 use super::{Budget, Decision, Policy, Trigger};
 use crate::ledger::{EntityIndex, Ledger, ReceiverIndex, Vector};
@@ -42,7 +28,21 @@ const CLASSES: usize = SPEED_BANDS * TURN_BANDS + 1;
 const DWELL_PRIOR: f64 = 0.6;
 const DWELL_PRIOR_WEIGHT: f64 = 3.0;
 
-/// Equal error for everybody at the lowest mean: see the [module](self).
+/// Equal error for everybody at the lowest mean. Our own; not in the papers.
+///
+/// It minimises the sum over receivers of (accumulated error)^(k+1) under a total rate: a vector goes to a receiver when the
+/// receiver's weight times what the vector is worth there exceeds a *price* per vector.
+///
+/// - **Weight**: how far the receiver's accumulated error is above the others', to the k-th power. k = 0 gives the smallest
+///   mean, a large k the smallest spread.
+/// - **Worth**: how far apart the new vector and the newest one that the receiver has, or is about to get, are *now*, times the
+///   time for which the new one may be expected to hold: the *dwell*, learned per kind of motion. Now, and not at arrival: a
+///   deviation that is only extrapolated has often vanished by the time it would have come about, and the farther the
+///   receiver the more so. What is worth sending at all is worth sending once it has happened.
+/// - **Price**: one for all entities of the sender, moving slowly so that as much is sent as the budget allows. A bucket of
+///   tokens stands behind it as a safety valve: it can never be overdrawn.
+/// - **Second thoughts**: what was not worth sending at its trigger becomes so as the two paths part. The question is asked
+///   again at short intervals.
 #[derive(Clone, Debug)]
 pub struct Even {
     budget: Budget,
