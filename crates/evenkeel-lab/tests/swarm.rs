@@ -12,7 +12,7 @@ use evenkeel_link::{Conditions, Jitter, Link, Loss, Noise, Topology};
 use std::collections::BTreeMap;
 
 /// Seeds that once failed.
-const KEPT: &[u64] = &[1, 102, 179, 1657];
+const KEPT: &[u64] = &[1, 102, 179, 202, 1657];
 /// How many seeds, unless `EVENKEEL_SWARM_SEEDS` says otherwise.
 const SEEDS: u64 = 150;
 const SENDER: u32 = 0;
@@ -72,6 +72,8 @@ struct Scenario {
     placing: Placing,
     /// When everybody must have got the last vector. Under a policy that leaves receivers out it takes some heartbeats more.
     end: GlobalTime,
+    /// How far off a placement may be in the end, in metres.
+    agreement: f64,
     seed: u64,
     next_host: u32,
     next_entity: u32,
@@ -99,7 +101,9 @@ impl Scenario {
             drives: BTreeMap::new(),
             format,
             placing,
-            end: if name.starts_with("lottery") || name.starts_with("credits") { LATE_END } else { END },
+            end: if ["lottery", "credits", "even"].iter().any(|slow| name.starts_with(slow)) { LATE_END } else { END },
+            // `even` leaves differences alone that are not worth a vector.
+            agreement: if name == "even" { 0.1 } else { 1e-6 },
             seed,
             next_host: 1,
             next_entity: 0,
@@ -235,7 +239,7 @@ impl Scenario {
                 match receiver.place(entity, self.now) {
                     Ok(placed) => {
                         let off = placed.position.distance(exported);
-                        assert!(off < 1e-6, "seed {}: {entity} off by {off} m at host {host}", self.seed);
+                        assert!(off < self.agreement, "seed {}: {entity} off by {off} m at host {host}", self.seed);
                     }
                     Err(PlaceError::Unknown(_)) => assert_eq!(pair.relevance(), Relevance::OutOfScope),
                     Err(error) => panic!("seed {}: {error} at host {host}", self.seed),

@@ -14,6 +14,8 @@ const SECOND_THOUGHTS: Duration = Duration::from_millis(30);
 const AHEAD: f64 = 0.06;
 /// The usual exponent: on the trace `bzflag-dense-b`, beyond it the mean grows faster than the spread shrinks.
 const EXPONENT: f64 = 3.0;
+/// How much longer a vector that has held for a second is expected to hold, at least, in seconds.
+const LASTING: f64 = 0.25;
 /// How much the price moves with one decision, once it has settled.
 const SLOW: f64 = 0.002;
 /// The bucket holds so many triggers' worth of vectors.
@@ -159,14 +161,18 @@ impl Even {
         let Some(vector) = ledger.newest(entity) else { return 0.0 };
         let pair = ledger.pair(entity, receiver);
         let Some(reference) = pair.reference() else { return f64::INFINITY };
+        // What has held for long will hold for long: in the end every difference is worth telling.
+        let changed = self.entities.get(entity.0).and_then(|e| e.changed);
+        let held = changed.map_or(0.0, |(_, since)| now.since(since).as_secs_f64());
         let dwell = self.dwells.of(class_of(vector));
+        let expected = dwell.max(LASTING * held);
         // A little ahead, so that a new direction counts before it has led anywhere. Receivers stop extrapolating at a bound.
         let bound = ledger.placing().max_age.as_secs_f64();
         let place = |generated: GlobalTime, motion: &Motion| {
             motion.position_at((now.since(generated).as_secs_f64() + AHEAD * dwell).min(bound))
         };
         let (new, old) = (place(vector.generated, &vector.motion), place(reference.generated, &reference.motion));
-        if reference.number == vector.number { 0.0 } else { dwell * new.distance(old) }
+        if reference.number == vector.number { 0.0 } else { expected * new.distance(old) }
     }
 
     /// Whether something is worth the price. A bucket that runs low makes everything dearer.
