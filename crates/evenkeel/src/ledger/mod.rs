@@ -19,7 +19,7 @@ pub use fairness::{Fairness, ReceiverFairness};
 pub use pair::{Reference, Relevance};
 
 pub(crate) use exported::Exported;
-pub(crate) use pair::{Context, Held, PairBook};
+pub(crate) use pair::{Context, Held, PairBook, Terms};
 
 use crate::delay::PathEstimate;
 use crate::ids::{EntityId, HostId};
@@ -68,12 +68,7 @@ const MAX_EXPORTED: usize = 256;
 /// Everything a sender knows about its receivers. See the [module](self).
 #[derive(Debug)]
 pub struct Ledger {
-    pub(crate) placing: Placing,
-    pub(crate) window: Option<Duration>,
-    pub(crate) history: Duration,
-    books: bool,
-    /// The format's tick: no vector is generated in between.
-    tick: Duration,
+    pub(crate) terms: Terms,
     pub(crate) entities: Vec<EntityBook>,
     pub(crate) receivers: Vec<ReceiverBook>,
     pub(crate) spent: Spent,
@@ -83,19 +78,9 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(
-        placing: Placing,
-        window: Option<Duration>,
-        history: Duration,
-        books: bool,
-        tick: Duration,
-    ) -> Self {
+    pub(crate) fn new(terms: Terms) -> Self {
         Self {
-            placing,
-            window,
-            history,
-            books,
-            tick,
+            terms,
             entities: Vec::new(),
             receivers: Vec::new(),
             spent: Spent::default(),
@@ -157,7 +142,7 @@ impl Ledger {
 
     /// How receivers place what they are sent.
     pub fn placing(&self) -> &Placing {
-        &self.placing
+        &self.terms.placing
     }
 
     /// What was sent so far.
@@ -173,7 +158,7 @@ impl Ledger {
     /// What a receiver was showing of an entity at a global time, as far as that is known and not forgotten.
     pub fn seen_by(&self, entity: EntityIndex, receiver: ReceiverIndex, t: GlobalTime) -> Option<State> {
         let (book, context) = self.context(entity, receiver);
-        let shown = t - context.placing.lag;
+        let shown = t - context.terms.placing.lag;
         Some(book.shown_at(context, shown)?.at(shown))
     }
 
@@ -202,7 +187,7 @@ impl Ledger {
         self.receiver_index.insert(host, index);
         // A free place has no books: it gets them with its next entity.
         for entity in self.entities.iter_mut().filter(|e| e.id.is_some()) {
-            entity.pairs.push(PairBook::new(now, self.placing.lag));
+            entity.pairs.push(PairBook::new(now, self.terms.placing.lag));
         }
         ReceiverIndex(index)
     }
@@ -229,7 +214,7 @@ impl Ledger {
             });
             self.entities.len() - 1
         });
-        let lag = self.placing.lag;
+        let lag = self.terms.placing.lag;
         let book = &mut self.entities[index];
         (book.id, book.epoch) = (Some(id), epoch);
         book.pairs.clear();
@@ -254,7 +239,7 @@ impl Ledger {
 
     /// Closes the books of one pair for good and starts new ones.
     pub(crate) fn finish_pair(&mut self, entity: EntityIndex, receiver: ReceiverIndex, now: GlobalTime) {
-        let lag = self.placing.lag;
+        let lag = self.terms.placing.lag;
         let (book, context) = self.split(entity, receiver);
         book.finish(context, now);
         let (error, shown) = (book.accumulated(context, now), book.shown_for(context, now));
@@ -279,14 +264,15 @@ impl Ledger {
     /// Drops vectors that no query within the history can reach. Done in batches: twice the history is let to pile up.
     fn trim(&mut self, entity: EntityIndex, now: GlobalTime) {
         let exported = &self.entities[entity.0].exported;
-        let stale = exported.since().is_some_and(|since| now.since(since) > self.history * 2);
+        let stale = exported.since().is_some_and(|since| now.since(since) > self.terms.history * 2);
         let full = exported.len() >= MAX_EXPORTED;
         if !(full || (stale && exported.len() > 1)) {
             return;
         }
         self.close_entity(entity, now);
-        let memory = self.receivers.iter().map(|r| r.path.memory(self.history)).max().unwrap_or(self.history);
-        let horizon = now - memory - self.placing.lag;
+        let memory =
+            self.receivers.iter().map(|r| r.path.memory(self.terms.history)).max().unwrap_or(self.terms.history);
+        let horizon = now - memory - self.terms.placing.lag;
         let needed = self.oldest_needed(entity);
         while let Some(until) = self.entities[entity.0].exported.oldest_until() {
             let exported = &self.entities[entity.0].exported;
@@ -333,29 +319,13 @@ impl Ledger {
     /// One pair's book together with what its arithmetic needs.
     pub(crate) fn split(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> (&mut PairBook, Context<'_>) {
         let EntityBook { exported, pairs, .. } = &mut self.entities[entity.0];
-        let context = Context {
-            exported,
-            path: &self.receivers[receiver.0].path,
-            placing: &self.placing,
-            window: self.window,
-            history: self.history,
-            books: self.books,
-            tick: self.tick,
-        };
+        let context = Context { exported, path: &self.receivers[receiver.0].path, terms: &self.terms };
         (&mut pairs[receiver.0], context)
     }
 
     fn context(&self, entity: EntityIndex, receiver: ReceiverIndex) -> (&PairBook, Context<'_>) {
         let EntityBook { exported, pairs, .. } = &self.entities[entity.0];
-        let context = Context {
-            exported,
-            path: &self.receivers[receiver.0].path,
-            placing: &self.placing,
-            window: self.window,
-            history: self.history,
-            books: self.books,
-            tick: self.tick,
-        };
+        let context = Context { exported, path: &self.receivers[receiver.0].path, terms: &self.terms };
         (&pairs[receiver.0], context)
     }
 }
@@ -394,7 +364,7 @@ impl<'a> PairView<'a> {
     /// The export error over a span of global time, as far as vectors and sends within the history tell.
     pub fn error_between(&self, from: GlobalTime, to: GlobalTime) -> SplitError {
         let (book, context) = self.parts();
-        let lag = context.placing.lag;
+        let lag = context.terms.placing.lag;
         book.error(context, from - lag, to - lag)
     }
 
@@ -440,7 +410,7 @@ impl<'a> PairView<'a> {
     /// The vector that the receiver is believed to be using at a global time.
     pub fn in_use(&self, t: GlobalTime) -> Option<&'a Vector> {
         let (book, context) = self.parts();
-        self.ledger.vector(self.entity, book.shown_at(context, t - context.placing.lag)?.vector)
+        self.ledger.vector(self.entity, book.shown_at(context, t - context.terms.placing.lag)?.vector)
     }
 
     /// What the receiver would gain from `vector`: the integral of the distance between it and the

@@ -94,19 +94,25 @@ pub(crate) struct PairBook {
     pub(crate) relevance: Relevance,
 }
 
-/// Everything around a pair that its arithmetic needs.
-#[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
-    pub(crate) exported: &'a Exported,
-    pub(crate) path: &'a PathEstimate,
-    pub(crate) placing: &'a Placing,
+/// What holds for every pair of a ledger.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub(crate) placing: Placing,
     /// How long the past counts in the fading sum; `None` for ever.
     pub(crate) window: Option<Duration>,
     pub(crate) history: Duration,
     /// Whether errors are booked at all.
     pub(crate) books: bool,
-    /// The format's tick.
+    /// The format's tick: no vector is generated in between.
     pub(crate) tick: Duration,
+}
+
+/// Everything around a pair that its arithmetic needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) exported: &'a Exported,
+    pub(crate) path: &'a PathEstimate,
+    pub(crate) terms: &'a Terms,
 }
 
 impl PairBook {
@@ -139,7 +145,7 @@ impl PairBook {
         self.close(context, now);
         let kept = MAX_FLIGHTS / 2;
         if self.flights.len() > kept {
-            self.close_to(context, now - context.placing.lag);
+            self.close_to(context, now - context.terms.placing.lag);
             self.flights.drain(..self.flights.len() - kept);
         }
     }
@@ -236,9 +242,9 @@ impl PairBook {
     pub(crate) fn close(&mut self, context: Context<'_>, now: GlobalTime) {
         self.unclosed = 0;
         // The next vector may be stamped with the tick at or before now, so that is as far as the exported path is final.
-        let into_tick = now.as_nanos().rem_euclid(context.tick.as_nanos().max(1));
+        let into_tick = now.as_nanos().rem_euclid(context.terms.tick.as_nanos().max(1));
         let settled = now - Duration::from_nanos(into_tick);
-        self.close_to(context, self.frontier(settled, context.placing.lag));
+        self.close_to(context, self.frontier(settled, context.terms.placing.lag));
         self.forget(context, now);
     }
 
@@ -248,7 +254,7 @@ impl PairBook {
             return;
         }
         let error = self.error(context, self.until, until);
-        let kept = fading(context.window, until.since(self.until));
+        let kept = fading(context.terms.window, until.since(self.until));
         self.faded = self.faded * kept + error.total();
         self.settled += error;
         self.until = until;
@@ -256,7 +262,7 @@ impl PairBook {
 
     /// Drops flights that no query within the history can reach.
     fn forget(&mut self, context: Context<'_>, now: GlobalTime) {
-        let horizon = self.until.min(now - context.path.memory(context.history) - context.placing.lag);
+        let horizon = self.until.min(now - context.path.memory(context.terms.history) - context.terms.placing.lag);
         let Some(shown) = self.flight_at(context, horizon).map(|flight| flight.vector) else { return };
         self.flights.retain(|f| f.vector >= shown || f.fate == Fate::InFlight);
     }
@@ -278,7 +284,7 @@ impl PairBook {
 
     /// Before the entity leaves or changes hands: closes the books with what is known and believed, and forgets flights.
     pub(crate) fn finish(&mut self, context: Context<'_>, now: GlobalTime) {
-        self.close_to(context, now - context.placing.lag);
+        self.close_to(context, now - context.terms.placing.lag);
         self.flights.clear();
         self.anchor = None;
         self.held = None;
@@ -286,26 +292,27 @@ impl PairBook {
     }
 
     pub(crate) fn known(&self, context: Context<'_>, now: GlobalTime) -> SplitError {
-        self.settled + self.error(context, self.until, self.frontier(now, context.placing.lag))
+        self.settled + self.error(context, self.until, self.frontier(now, context.terms.placing.lag))
     }
 
     pub(crate) fn accumulated(&self, context: Context<'_>, now: GlobalTime) -> SplitError {
-        self.settled + self.error(context, self.until, now - context.placing.lag)
+        self.settled + self.error(context, self.until, now - context.terms.placing.lag)
     }
 
     pub(crate) fn recent(&self, context: Context<'_>, now: GlobalTime) -> f64 {
-        let shown = now - context.placing.lag;
-        self.faded * fading(context.window, shown.since(self.until)) + self.error(context, self.until, shown).total()
+        let shown = now - context.terms.placing.lag;
+        self.faded * fading(context.terms.window, shown.since(self.until))
+            + self.error(context, self.until, shown).total()
     }
 
     /// For how long the receiver has been showing the entity.
     pub(crate) fn shown_for(&self, context: Context<'_>, now: GlobalTime) -> Duration {
-        let shown = now - context.placing.lag;
+        let shown = now - context.terms.placing.lag;
         self.shown_since.map_or(Duration::ZERO, |since| shown.since(since).max(Duration::ZERO))
     }
 
     pub(crate) fn error(&self, context: Context<'_>, from: GlobalTime, to: GlobalTime) -> SplitError {
-        if to <= from || self.flights.is_empty() || !context.books {
+        if to <= from || self.flights.is_empty() || !context.terms.books {
             return SplitError::default();
         }
         export_error(context.exported.pieces(from), self.placed(context, from), from, to)
@@ -364,7 +371,7 @@ impl PairBook {
             None => self.anchor.as_deref().filter(|(number, _)| *number == flight.vector)?.1,
         };
         let (start, epoch) = timing(flight, context);
-        let freeze = Some(epoch + context.placing.max_age);
+        let freeze = Some(epoch + context.terms.placing.max_age);
         Some(Piece { start, epoch, motion, vector: flight.vector, freeze })
     }
 
@@ -380,8 +387,8 @@ fn timing(flight: &Flight, context: Context<'_>) -> (GlobalTime, GlobalTime) {
         Fate::Arrived => flight.arrival,
         Fate::InFlight | Fate::Lost => flight.sent + delay,
     };
-    let epoch = context.placing.epoch(flight.generated, arrival, delay);
-    (context.placing.start(epoch, arrival), epoch)
+    let epoch = context.terms.placing.epoch(flight.generated, arrival, delay);
+    (context.terms.placing.start(epoch, arrival), epoch)
 }
 
 fn fading(window: Option<Duration>, span: Duration) -> f64 {

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 const SECOND_THOUGHTS: Duration = Duration::from_millis(30);
 /// How far ahead of now two vectors are compared, as a share of the dwell.
 const AHEAD: f64 = 0.06;
-/// The usual exponent: on the trace `bzflag-dense-b`, beyond it the mean grows faster than the spread shrinks.
+/// The usual exponent: on the traces `bzflag-dense-*`, beyond it the mean grows faster than the spread shrinks.
 const EXPONENT: f64 = 3.0;
 /// How much longer a vector that has held for a second is expected to hold, at least, in seconds.
 const LASTING: f64 = 0.25;

@@ -79,7 +79,7 @@ impl Sender {
         let Some(vector) = self.ledger.newest(entity) else { return Some(Cause::First) };
         let threshold = self.owned[entity.0].config.threshold;
         // Beyond its age limit a vector is no longer extrapolated: no heartbeat is stretched further than that.
-        let patient = threshold.time.mul_f64(self.policy.patience()).min(self.ledger.placing.max_age);
+        let patient = threshold.time.mul_f64(self.policy.patience()).min(self.ledger.terms.placing.max_age);
         let threshold = threshold.at_least_every(patient.max(threshold.time));
         self.compare(entity, real, &vector.motion, now.since(vector.generated), &threshold, self.policy.tolerance())
     }

@@ -21,7 +21,7 @@ pub use receipts::HandleError;
 use crate::constraint::Constraint;
 use crate::events::Events;
 use crate::ids::{EntityId, HostId};
-use crate::ledger::{EntityIndex, Fairness, Ledger, ReceiverIndex, Relevance};
+use crate::ledger::{EntityIndex, Fairness, Ledger, ReceiverIndex, Relevance, Terms};
 use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Policy};
 use crate::time::{Duration, GlobalTime};
@@ -213,10 +213,16 @@ impl Sender {
     /// A sender without entities or receivers.
     pub fn new(config: SenderConfig) -> Result<Self, ConfigError> {
         config.validate()?;
-        let tick = config.format.time_of(1).since(config.format.time_of(0));
+        let terms = Terms {
+            placing: config.placing,
+            window: config.window,
+            history: config.history,
+            books: config.books,
+            tick: config.format.time_of(1).since(config.format.time_of(0)),
+        };
         Ok(Self {
             fingerprint: config.format.fingerprint(),
-            ledger: Ledger::new(config.placing, config.window, config.history, config.books, tick),
+            ledger: Ledger::new(terms),
             format: config.format,
             policy: config.policy,
             constraint: config.constraint,

@@ -84,7 +84,7 @@ impl Sender {
         if plausible {
             self.ledger.receivers[receiver.0].path.observe_round_trip(round_trip, self.now);
         }
-        let claimed = match self.ledger.placing.rule {
+        let claimed = match self.ledger.terms.placing.rule {
             ClockRule::Global => entry.delay,
             // Without a common clock the receiver's stamp says nothing: half the round trip is the best guess.
             ClockRule::Local | ClockRule::OneWay => round_trip / 2,

@@ -249,7 +249,7 @@ impl Sender {
                 self.lose(receiver, carried, sent);
             }
         }
-        let memory = self.ledger.path(receiver).memory(self.ledger.history);
+        let memory = self.ledger.path(receiver).memory(self.ledger.terms.history);
         self.outboxes[receiver.0].forget(self.now - memory);
         self.arm_loss_timer(receiver);
     }
