@@ -61,9 +61,9 @@ pub(crate) struct Arguments {
     /// Take a trace as the true path even if it looks like DR vectors only.
     #[arg(long, help_heading = "What moves")]
     force: bool,
-    /// Who owns the entities: one sender, or each its own. Default: each for a trace, one for a motion.
-    #[arg(long, value_enum, help_heading = "What moves")]
-    senders: Option<Owner>,
+    /// Who tells the receivers: one server for all entities, within one budget, or each entity's owner, peer to peer.
+    #[arg(long, value_enum, default_value = "one", help_heading = "What moves")]
+    senders: Owner,
 
     /// One-way delay to each receiver, in milliseconds.
     #[arg(
@@ -178,10 +178,11 @@ impl Arguments {
         let budget: Budget = self.budget.parse().with_context(|| format!("`{}` is no budget", self.budget))?;
         let settings = Settings {
             source,
-            senders: self.senders.map(|owner| match owner {
+            senders: match self.senders {
                 Owner::One => Senders::One,
                 Owner::Each => Senders::Each,
-            }),
+            },
+            own: Vec::new(),
             policies: self.policies.iter().map(|name| name.trim().to_owned()).collect(),
             budget,
             trim: self.trim,

@@ -59,17 +59,17 @@ pub fn compare(question: &Question, record: Option<Box<dyn Write>>) -> Result<Co
     ensure!((1..=1000).contains(&tanks), "there must be between 1 and 1000 tanks");
     ensure!(seconds > 5.0 && seconds <= 86_400.0, "seconds must be above 5 and at most 86400");
     let mut record = record;
-    let lives: Vec<_> = Motion::Tank.entities(tanks, seconds, seed).into_iter().flat_map(|tank| tank.lives).collect();
+    let entities = Motion::Tank.entities(tanks, seconds, seed);
     let paths: Vec<_> = delays_ms.iter().map(|ms| Conditions::delay(Duration::from_millis(*ms))).collect();
     let mut rows = Vec::new();
     for (name, policy, rule) in WAYS {
         let rules = Rules { placing: Placing { rule, ..Placing::default() }, ..Rules::default() };
-        let fleet = Fleet::new("all".into(), lives.clone(), &rules)?;
+        let fleet = Fleet::new("all".into(), entities.clone(), &rules)?;
         let out = if (policy, rule) == ("base", ClockRule::Global) { record.take() } else { None };
         let settings = [("policy", policy.to_string()), ("delays_ms", format!("{delays_ms:?}"))];
         let hosts = delays_ms.len() as u32 + 1;
         let recorder = out.map(|out| Recorder::new(out, seed, &settings, tanks, hosts)).transpose()?;
-        let (policy, origin) = (make_policy(policy, Budget::Unlimited, seed)?, GlobalTime::ZERO);
+        let (policy, origin) = (make_policy(policy, &[], Budget::Unlimited, seed)?, GlobalTime::ZERO);
         rows.push((name, run(Setting { fleet: &fleet, rules, policy, paths: &paths, seed, origin, recorder })?));
     }
     Ok(Comparison { delays_ms, seconds, tanks, rows })

@@ -3,6 +3,8 @@
 //! - [`world`]: one sender and its receivers over the network model, watched from outside;
 //! - [`comparison`]: the short comparison that the program runs by default;
 //! - [`experiment`]: policies compared on one's own data, and [`report`]: what came of it;
+//! - [`study`]: experiments by name, and the papers' claims that they check;
+//! - [`clairvoyant`]: the best that anybody could do who knew the future;
 //! - [`policies`]: policies by name;
 //! - [`recorder`]: recordings of runs, written and read;
 //! - [`workload`]: what moves, synthetic or recorded;
@@ -11,6 +13,7 @@
 //! - [`wire`]: how many bytes a vector takes, over recorded games.
 
 pub mod bench;
+pub mod clairvoyant;
 pub mod clock;
 pub mod comparison;
 pub mod experiment;
@@ -18,6 +21,7 @@ mod names;
 pub mod policies;
 pub mod recorder;
 pub mod report;
+pub mod study;
 pub mod wire;
 pub mod workload;
 pub mod world;

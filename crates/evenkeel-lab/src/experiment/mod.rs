@@ -44,13 +44,12 @@ struct Scene {
 
 impl Scene {
     fn new(settings: &Settings, entities: Vec<Entity>) -> Result<Self> {
-        let fleets = match settings.senders() {
+        let fleets = match settings.senders {
             Senders::One => {
-                let lives = entities.into_iter().flat_map(|entity| entity.lives).collect();
-                vec![Fleet::new("all".into(), lives, &settings.rules)?]
+                vec![Fleet::new("all".into(), entities, &settings.rules)?]
             }
             Senders::Each => {
-                let fleet = |entity: Entity| Fleet::new(entity.name, entity.lives, &settings.rules);
+                let fleet = |entity: Entity| Fleet::new(entity.name.clone(), vec![entity], &settings.rules);
                 entities.into_par_iter().map(fleet).collect::<Result<_>>()?
             }
         };
@@ -73,27 +72,49 @@ struct Experiment<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
 }
 
+/// What came of one policy: its row, and what was asked about each seed.
+#[derive(Clone, Debug)]
+pub struct Digest<T> {
+    /// Averages over all seeds.
+    pub row: Row,
+    /// One answer per seed.
+    pub seeds: Vec<T>,
+}
+
 /// Runs an experiment. The findings follow from the settings alone.
 pub fn run(settings: &Settings, progress: &(dyn Fn(Progress) + Sync)) -> Result<Findings> {
+    let (digests, simulated_seconds) = digest(settings, progress, &|_| ())?;
+    let rows = digests.into_iter().map(|digest| digest.row).collect();
+    Ok(Findings { settings: settings.describe(), rows, simulated_seconds })
+}
+
+/// Runs an experiment and asks about each seed: `of` gets the outcomes of one policy and seed, one for each sender. Answers
+/// one digest for each policy, in the order of the settings, and how many seconds were simulated.
+pub fn digest<T: Send>(
+    settings: &Settings,
+    progress: &(dyn Fn(Progress) + Sync),
+    of: &(dyn Fn(&[Outcome]) -> T + Sync),
+) -> Result<(Vec<Digest<T>>, f64)> {
     settings.check()?;
     let experiment = Experiment::new(settings, progress)?;
     let base = experiment.outcomes("base", Budget::Unlimited)?;
     let count = |outcomes: &[Outcome]| outcomes.iter().map(|outcome| outcome.vectors as f64).sum::<f64>();
     let target = experiment.target(count(&base));
-    let row = |name: &String| -> Result<(Row, f64)> {
+    let one = |name: &String| -> Result<(Digest<T>, f64)> {
         let (outcomes, budget, runs) = match name.as_str() {
             "base" => (base.clone(), Budget::Unlimited, 0),
-            name if takes_budget(name) && settings.trim => {
+            name if takes_budget(name, &settings.own) && settings.trim => {
                 trim::trimmed(settings.budget, target, |budget| experiment.outcomes(name, budget), |o| count(o))?
             }
             name => (experiment.outcomes(name, settings.budget)?, settings.budget, 1),
         };
-        Ok((experiment.row(name, budget, &outcomes), experiment.seconds() * f64::from(runs)))
+        let row = experiment.row(name, budget, &outcomes);
+        let seeds = outcomes.chunks((outcomes.len() / experiment.seeds.len()).max(1)).map(of).collect();
+        Ok((Digest { row, seeds }, experiment.seconds() * f64::from(runs)))
     };
-    let rows: Vec<(Row, f64)> = settings.policies.par_iter().map(row).collect::<Result<_>>()?;
-    let simulated_seconds = experiment.seconds() + rows.iter().map(|(_, seconds)| seconds).sum::<f64>();
-    let rows = rows.into_iter().map(|(row, _)| row).collect();
-    Ok(Findings { settings: settings.describe(), rows, simulated_seconds })
+    let digests: Vec<(Digest<T>, f64)> = settings.policies.par_iter().map(one).collect::<Result<_>>()?;
+    let simulated = experiment.seconds() + digests.iter().map(|(_, seconds)| seconds).sum::<f64>();
+    Ok((digests.into_iter().map(|(digest, _)| digest).collect(), simulated))
 }
 
 impl<'a> Experiment<'a> {
@@ -136,7 +157,7 @@ impl<'a> Experiment<'a> {
             let outcome = run_world(Setting {
                 fleet: &scene.fleets[fleet],
                 rules: self.settings.rules,
-                policy: make_policy(policy, budget, seed)?,
+                policy: make_policy(policy, &self.settings.own, budget, seed)?,
                 paths: &self.settings.paths,
                 seed,
                 origin: scene.origin,
@@ -168,11 +189,9 @@ impl<'a> Experiment<'a> {
     }
 
     fn row(&self, policy: &str, budget: Budget, outcomes: &[Outcome]) -> Row {
-        let names: Vec<&str> =
-            self.runs().iter().map(|&(seed, fleet)| self.scene(seed).fleets[fleet].name.as_str()).collect();
         let delays_ms: Vec<f64> = self.settings.paths.iter().map(|path| path.delay.as_millis_f64()).collect();
         let seconds = self.scenes.iter().map(Scene::seconds).fold(0.0, f64::max);
-        let row = Row::new(policy, budget, self.seeds.len(), &delays_ms, &names, outcomes, seconds);
+        let row = Row::new(policy, budget, self.seeds.len(), &delays_ms, outcomes, seconds);
         if self.settings.rules.relays { row.without_truth() } else { row }
     }
 }

@@ -1,6 +1,6 @@
 //! What is shown of a policy: one row of the table, with its details.
 
-use crate::world::{BIN, Outcome, Seen, Sums};
+use crate::world::{BIN, Outcome, Party, Seen, Sums};
 use evenkeel::Budget;
 
 /// A plot over time has so many points at most.
@@ -54,10 +54,10 @@ pub struct ReceiverRow {
     pub vectors: f64,
 }
 
-/// One sender, averaged over seeds.
+/// One sender in the papers' sense, an entity with its owner, averaged over seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SenderRow {
-    /// Its name: that of its entity, or `all`.
+    /// Its name: that of its entity.
     pub name: String,
     /// Vectors it sent.
     pub vectors: f64,
@@ -84,22 +84,24 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 impl Row {
-    /// From the outcomes of all runs, each of the sender of that name, seed by seed.
+    /// From the outcomes of all runs, seed by seed.
     pub(super) fn new(
         policy: &str,
         budget: Budget,
         seeds: usize,
         delays_ms: &[f64],
-        names: &[&str],
         outcomes: &[Outcome],
         seconds: f64,
     ) -> Self {
-        let export = |outcome: &Outcome| outcome.over_receivers(|seen| seen.export_error);
-        let real = |outcome: &Outcome| outcome.over_receivers(|seen| seen.real_error);
-        let over = |of: &dyn Fn(&Outcome) -> f64| mean(outcomes.iter().map(of));
+        let parties: Vec<&Party> =
+            outcomes.iter().flat_map(|outcome| &outcome.entities).filter(|p| p.shown()).collect();
+        let export = |party: &Party| party.over_receivers(|seen| seen.export_error);
+        let real = |party: &Party| party.over_receivers(|seen| seen.real_error);
+        let over = |of: &dyn Fn(&Party) -> f64| mean(parties.iter().map(|party| of(party)));
+        let over_runs = |of: &dyn Fn(&Outcome) -> f64| mean(outcomes.iter().map(of));
         let per_seed = |of: &dyn Fn(&Outcome) -> u64| outcomes.iter().map(of).sum::<u64>() as f64 / seeds as f64;
         let receiver = |(i, delay_ms): (usize, &f64)| {
-            let seen = |of: &dyn Fn(&Seen) -> f64| mean(outcomes.iter().map(|outcome| of(&outcome.receivers[i])));
+            let seen = |of: &dyn Fn(&Seen) -> f64| mean(parties.iter().map(|party| of(&party.receivers[i])));
             ReceiverRow {
                 delay_ms: *delay_ms,
                 export_error: seen(&|seen| seen.export_error),
@@ -112,16 +114,16 @@ impl Row {
             vectors_sent: per_seed(&|outcome| outcome.vectors),
             bytes_sent: per_seed(&|outcome| outcome.bytes),
             budget,
-            mean: over(&|outcome| export(outcome).0),
-            std: over(&|outcome| export(outcome).1),
-            max: over(&|outcome| export(outcome).2),
-            real_mean: over(&|outcome| real(outcome).0),
-            real_std: over(&|outcome| real(outcome).1),
-            real_max: over(&|outcome| real(outcome).2),
-            spread: over(&|outcome| outcome.spread),
-            flips: over(&|outcome| outcome.flips),
+            mean: over(&|party| export(party).0),
+            std: over(&|party| export(party).1),
+            max: over(&|party| export(party).2),
+            real_mean: over(&|party| real(party).0),
+            real_std: over(&|party| real(party).1),
+            real_max: over(&|party| real(party).2),
+            spread: over_runs(&|outcome| outcome.spread),
+            flips: over_runs(&|outcome| outcome.flips),
             receivers: delays_ms.iter().enumerate().map(receiver).collect(),
-            senders: sender_rows(names, outcomes, seeds),
+            senders: sender_rows(outcomes, seeds),
             timeline: Timeline::new(outcomes, delays_ms.len(), seconds),
         }
     }
@@ -142,16 +144,17 @@ impl Row {
 }
 
 /// Every seed has the same senders in the same order.
-fn sender_rows(names: &[&str], outcomes: &[Outcome], seeds: usize) -> Vec<SenderRow> {
-    let senders = outcomes.len() / seeds.max(1);
+fn sender_rows(outcomes: &[Outcome], seeds: usize) -> Vec<SenderRow> {
+    let parties: Vec<&Party> = outcomes.iter().flat_map(|outcome| &outcome.entities).collect();
+    let senders = parties.len() / seeds.max(1);
     let sender = |index: usize| {
-        let own = || outcomes.iter().skip(index).step_by(senders.max(1));
+        let own = || parties.iter().skip(index).step_by(senders.max(1));
         let export = |pick: &dyn Fn((f64, f64, f64)) -> f64| {
-            mean(own().map(|outcome| pick(outcome.over_receivers(|seen| seen.export_error))))
+            mean(own().map(|party| pick(party.over_receivers(|seen| seen.export_error))))
         };
         SenderRow {
-            name: names[index].to_owned(),
-            vectors: mean(own().map(|outcome| outcome.vectors as f64)),
+            name: parties[index].name.clone(),
+            vectors: mean(own().map(|party| party.vectors as f64)),
             mean: export(&|(mean, _, _)| mean),
             std: export(&|(_, std, _)| std),
             max: export(&|(_, _, max)| max),
@@ -164,7 +167,7 @@ impl Timeline {
     fn new(outcomes: &[Outcome], receivers: usize, seconds: f64) -> Self {
         let bins = outcomes.iter().flat_map(|outcome| outcome.bins.iter().map(Vec::len)).max().unwrap_or(0);
         // Whole seconds at least, so that points are not mostly noise.
-        let per_point = bins.div_ceil(MOST_POINTS).max(4);
+        let per_point = bins.div_ceil(MOST_POINTS).max(10);
         let points = ((seconds / BIN.as_secs_f64()).ceil() as usize).min(bins).div_ceil(per_point);
         let receiver = |number: usize| {
             let mut sums = vec![Sums::default(); points];

@@ -1,6 +1,6 @@
 //! What to compare, and on what.
 
-use crate::policies::make_policy;
+use crate::policies::{Own, check_own, make_policy};
 use crate::workload::Motion;
 use crate::world::Rules;
 use anyhow::{Context, Result, ensure};
@@ -29,12 +29,12 @@ pub enum Source {
     },
 }
 
-/// Who owns the entities.
+/// Who tells the receivers about the entities. Errors are kept and judged per entity either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Senders {
-    /// One sender owns all.
+    /// One sender tells about all of them, within one budget: a server.
     One,
-    /// Every entity has its own sender with its own receivers, like players on their own machines.
+    /// Every entity has a sender of its own, with a budget of its own: peer to peer.
     Each,
 }
 
@@ -43,10 +43,12 @@ pub enum Senders {
 pub struct Settings {
     /// What moves.
     pub source: Source,
-    /// Who owns it. Default: each entity of a trace its own sender, one sender for a synthetic motion.
-    pub senders: Option<Senders>,
+    /// Who tells the receivers about it.
+    pub senders: Senders,
     /// The policies, by name.
     pub policies: Vec<String>,
+    /// Policies of one's own that may be named there.
+    pub own: Vec<Own>,
     /// What policies that take a budget may spend.
     pub budget: Budget,
     /// Whether budgets are trimmed until the vectors sent match within a percent.
@@ -68,8 +70,9 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             source: Source::Motion { motion: Motion::Tank, entities: 4 },
-            senders: None,
+            senders: Senders::One,
             policies: vec!["base".into(), "base/3".into()],
+            own: Vec::new(),
             budget: Budget::of_base(1, 3),
             trim: true,
             paths: Vec::new(),
@@ -91,19 +94,12 @@ impl Settings {
         Self { paths: paths(delays_ms, jitter_ms, loss), ..self }
     }
 
-    /// Who owns the entities.
-    pub fn senders(&self) -> Senders {
-        self.senders.unwrap_or(match self.source {
-            Source::Trace { .. } => Senders::Each,
-            Source::Motion { .. } => Senders::One,
-        })
-    }
-
     /// Whether this can be run.
     pub fn check(&self) -> Result<()> {
         ensure!(!self.policies.is_empty(), "there must be at least one policy");
+        check_own(&self.own)?;
         for (i, name) in self.policies.iter().enumerate() {
-            make_policy(name, self.budget, self.seed)?;
+            make_policy(name, &self.own, self.budget, self.seed)?;
             ensure!(!self.policies[..i].contains(name), "policy `{name}` is named twice");
         }
         ensure!((1..=1000).contains(&self.paths.len()), "there must be between 1 and 1000 receivers");
@@ -139,7 +135,7 @@ impl Settings {
                 vec![("motion", motion.name().to_owned()), ("entities", entities.to_string())]
             }
         };
-        let senders = match self.senders() {
+        let senders = match self.senders {
             Senders::One => "one for all entities",
             Senders::Each => "one for each entity",
         };

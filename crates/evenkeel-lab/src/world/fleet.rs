@@ -1,6 +1,6 @@
 //! What one sender owns, and what it exports of it: the yardstick for every policy.
 
-use crate::workload::Life;
+use crate::workload::{Entity, Life};
 use anyhow::Result;
 use evenkeel::wire::Format;
 use evenkeel::{
@@ -70,24 +70,54 @@ pub(super) struct Moment {
 pub struct Fleet {
     /// What tables call the sender.
     pub name: String,
+    /// What it owns, by name.
+    pub(super) entities: Vec<String>,
     pub(super) lives: Vec<Life>,
+    /// By life, whose it is.
+    pub(super) owners: Vec<usize>,
     pub(super) moments: Vec<Moment>,
     /// Per life, the vectors of the base case with their times of generation.
     pub(super) exported: Vec<Vec<(GlobalTime, Motion)>>,
 }
 
 impl Fleet {
-    /// A sender of these lives, and its exported paths by these rules.
-    pub fn new(name: String, mut lives: Vec<Life>, rules: &Rules) -> Result<Self> {
-        lives.sort_by_key(Life::span);
+    /// A sender of these entities, and its exported paths by these rules.
+    pub fn new(name: String, entities: Vec<Entity>, rules: &Rules) -> Result<Self> {
+        let names = entities.iter().map(|entity| entity.name.clone()).collect();
+        let all = entities.into_iter().enumerate();
+        let mut owned: Vec<(usize, Life)> =
+            all.flat_map(|(owner, entity)| entity.lives.into_iter().map(move |life| (owner, life))).collect();
+        owned.sort_by_key(|(owner, life)| (life.span(), *owner));
+        let (owners, lives): (Vec<usize>, Vec<Life>) = owned.into_iter().unzip();
         let all = lives.iter().enumerate().flat_map(|(life, it)| {
             it.samples().iter().enumerate().map(move |(sample, s)| Moment { at: s.at, life, sample })
         });
         let mut moments: Vec<Moment> = all.collect();
         moments.sort();
-        let mut fleet = Self { name, exported: vec![Vec::new(); lives.len()], lives, moments };
+        let exported = vec![Vec::new(); lives.len()];
+        let mut fleet = Self { name, entities: names, owners, exported, lives, moments };
         fleet.export(rules)?;
         Ok(fleet)
+    }
+
+    /// Whether a moment is the last of its life.
+    pub(super) fn is_last(&self, moment: &Moment) -> bool {
+        moment.sample + 1 == self.lives[moment.life].samples().len()
+    }
+
+    /// How many lives it has.
+    pub fn lives(&self) -> usize {
+        self.lives.len()
+    }
+
+    /// The first and the last moment of a life.
+    pub fn life_span(&self, life: usize) -> (GlobalTime, GlobalTime) {
+        self.lives[life].span()
+    }
+
+    /// The vectors that the base case sends in a life, with their times of generation.
+    pub fn exported(&self, life: usize) -> &[(GlobalTime, Motion)] {
+        &self.exported[life]
     }
 
     /// The first and the last moment; the origin if there are none.
@@ -157,7 +187,7 @@ impl Owner {
 
     /// Removes the entity if this was its last moment. Says whether it was.
     pub(super) fn bury(&mut self, fleet: &Fleet, moment: &Moment) -> Result<bool> {
-        let last = moment.sample + 1 == fleet.lives[moment.life].samples().len();
+        let last = fleet.is_last(moment);
         if last {
             self.sender.remove_entity(id_of(moment.life), moment.at)?;
         }

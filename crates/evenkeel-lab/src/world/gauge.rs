@@ -11,9 +11,9 @@ use evenkeel::{Duration, GlobalTime, Receiver, Vec3};
 const GAUSS: [(f64, f64); 3] =
     [(0.112_701_665_379_258_3, 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.887_298_334_620_741_7, 5.0 / 18.0)];
 /// Errors are also added up by such stretches of time.
-pub const BIN: Duration = Duration::from_millis(250);
+pub const BIN: Duration = Duration::from_millis(100);
 /// Who suffers most is decided over so many of them: a second.
-const WINDOW: usize = 4;
+const WINDOW: usize = 10;
 
 /// Errors times seconds, and the seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -56,8 +56,8 @@ pub(super) struct Gauge<'a> {
     /// By life, one for each receiver; empty unless it is alive.
     watches: Vec<Vec<Watch>>,
     alive: Vec<usize>,
-    /// By receiver.
-    sums: Vec<Sums>,
+    /// By receiver, then by entity.
+    sums: Vec<Vec<Sums>>,
     /// By receiver and stretch of time.
     bins: Vec<Vec<Sums>>,
     /// The largest distance between two placements, integrated, and the seconds.
@@ -67,7 +67,8 @@ pub(super) struct Gauge<'a> {
 
 /// What a run's gauge read in the end.
 pub(super) struct Reading {
-    pub(super) sums: Vec<Sums>,
+    /// By receiver, then by entity.
+    pub(super) sums: Vec<Vec<Sums>>,
     pub(super) bins: Vec<Vec<Sums>>,
     pub(super) spread: f64,
     pub(super) flips_per_minute: f64,
@@ -83,7 +84,7 @@ impl<'a> Gauge<'a> {
             origin,
             watches: vec![Vec::new(); fleet.lives.len()],
             alive: Vec::new(),
-            sums: vec![Sums::default(); receivers],
+            sums: vec![vec![Sums::default(); fleet.entities.len()]; receivers],
             bins: vec![vec![Sums::default(); bins]; receivers],
             spread: (0.0, 0.0),
             placed: Vec::new(),
@@ -149,7 +150,7 @@ impl<'a> Gauge<'a> {
             let next_vector = vectors.get(watch.vector + 1).map_or(to, |next| next.0);
             let end = to.min(next_sample).min(next_vector);
             if let Some(sums) = self.stretch(life, receiver, &watch, end) {
-                self.sums[number].add(&sums);
+                self.sums[number][self.fleet.owners[life]].add(&sums);
                 let bins = &mut self.bins[number];
                 let bin = bin_of(watch.until, self.origin).min(bins.len() - 1);
                 bins[bin].add(&sums);
@@ -218,13 +219,13 @@ mod tests {
 
     #[test]
     fn a_flip_is_a_change_of_the_worst_off_and_silence_is_none() {
-        let row = |errors: [f64; 12]| errors.map(|export| Sums { export, real: 0.0, shown: 0.25 }).to_vec();
-        let mut first = [0.0; 12];
+        let row = |errors: [f64; 24]| errors.map(|export| Sums { export, real: 0.0, shown: 0.1 }).to_vec();
+        let mut first = [0.0; 24];
         (first[0], first[1]) = (1.0, 1.0);
-        let mut second = [0.0; 12];
-        second[6] = 1.0;
+        let mut second = [0.0; 24];
+        second[16] = 1.0;
         assert_eq!(flips(&[row(first), row(second)]), 1);
-        assert_eq!(flips(&[row(first), row([0.0; 12])]), 0);
+        assert_eq!(flips(&[row(first), row([0.0; 24])]), 0);
         assert_eq!(flips(&[]), 0);
     }
 }

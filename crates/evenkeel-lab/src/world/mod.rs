@@ -54,11 +54,24 @@ pub struct Seen {
     pub vectors: u64,
 }
 
+/// One entity of a fleet and how it was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Party {
+    /// Its name.
+    pub name: String,
+    /// One entry per receiver; vectors are not told apart here.
+    pub receivers: Vec<Seen>,
+    /// Vectors sent about it, over all receivers.
+    pub vectors: u64,
+}
+
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// One entry per receiver.
+    /// One entry per receiver, over all entities.
     pub receivers: Vec<Seen>,
+    /// What each entity was seen as.
+    pub entities: Vec<Party>,
     /// Vectors sent, over all receivers.
     pub vectors: u64,
     /// Bytes sent, over all receivers.
@@ -74,13 +87,37 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Mean, standard deviation and maximum over receivers of what `of` says, over all entities.
+    pub fn over_receivers(&self, of: impl Fn(&Seen) -> f64) -> (f64, f64, f64) {
+        statistics(self.receivers.iter().map(of))
+    }
+}
+
+impl Party {
+    /// Whether anybody ever showed it.
+    pub fn shown(&self) -> bool {
+        self.receivers.iter().any(|seen| seen.shown > 0.0)
+    }
+
     /// Mean, standard deviation and maximum over receivers of what `of` says.
     pub fn over_receivers(&self, of: impl Fn(&Seen) -> f64) -> (f64, f64, f64) {
-        let values: Vec<f64> = self.receivers.iter().map(of).collect();
-        let count = values.len().max(1) as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / count;
-        (mean, variance.sqrt(), values.iter().copied().fold(0.0, f64::max))
+        statistics(self.receivers.iter().map(of))
+    }
+}
+
+/// Mean, standard deviation and maximum.
+pub fn statistics(values: impl Iterator<Item = f64>) -> (f64, f64, f64) {
+    let values: Vec<f64> = values.collect();
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / count;
+    (mean, variance.sqrt(), values.iter().copied().fold(0.0, f64::max))
+}
+
+impl From<&Sums> for Seen {
+    fn from(sums: &Sums) -> Self {
+        let (real_error, export_error) = (sums.mean(|s| s.real), sums.mean(|s| s.export));
+        Self { real_error, export_error, shown: sums.shown, vectors: 0 }
     }
 }
 
@@ -93,6 +130,8 @@ struct World<'a> {
     sender_due: Option<GlobalTime>,
     link: Link<Vec<u8>>,
     gauge: Gauge<'a>,
+    /// By entity of the fleet, the vectors sent about lives that are over.
+    vectors: Vec<u64>,
     /// How many of the fleet's moments are over.
     past: usize,
     now: GlobalTime,
@@ -138,6 +177,7 @@ impl<'a> World<'a> {
             receiver_due: vec![None; receivers.len()],
             sender_due: None,
             link: Link::new(topology, seed),
+            vectors: vec![0; fleet.entities.len()],
             past: 0,
             fleet,
             receivers,
@@ -162,12 +202,22 @@ impl<'a> World<'a> {
         let moments = &self.fleet.moments[first..self.past];
         self.record(moments, &triggered)?;
         for moment in moments {
+            self.count(moment);
             if self.owner.bury(self.fleet, moment)? {
                 self.gauge.end(moment.life);
             }
         }
         self.send_receipts();
         Ok(true)
+    }
+
+    /// Adds up what was sent about a life that is about to end.
+    fn count(&mut self, moment: &Moment) {
+        if self.fleet.is_last(moment) {
+            let ledger = self.owner.sender.ledger();
+            let about = ledger.entity(id_of(moment.life)).map_or(0, |entity| ledger.vectors_about(entity));
+            self.vectors[self.fleet.owners[moment.life]] += about;
+        }
     }
 
     fn observe(&mut self, moment: &Moment) -> Result<bool> {
@@ -244,14 +294,19 @@ impl<'a> World<'a> {
         let booked = self.owner.sender.fairness(self.now);
         let reading = self.gauge.finish();
         let vectors = |i: usize| booked.receivers.iter().find(|r| r.host.0 as usize == i + 1).map_or(0, |r| r.vectors);
-        let seen = |(i, sums): (usize, &Sums)| Seen {
-            real_error: sums.mean(|s| s.real),
-            export_error: sums.mean(|s| s.export),
-            shown: sums.shown,
-            vectors: vectors(i),
+        let receiver = |(i, by_entity): (usize, &Vec<Sums>)| {
+            let mut all = Sums::default();
+            by_entity.iter().for_each(|sums| all.add(sums));
+            Seen { vectors: vectors(i), ..Seen::from(&all) }
+        };
+        let party = |(i, name): (usize, &String)| Party {
+            name: name.clone(),
+            receivers: reading.sums.iter().map(|by_entity| Seen::from(&by_entity[i])).collect(),
+            vectors: self.vectors[i],
         };
         Outcome {
-            receivers: reading.sums.iter().enumerate().map(seen).collect(),
+            receivers: reading.sums.iter().enumerate().map(receiver).collect(),
+            entities: self.fleet.entities.iter().enumerate().map(party).collect(),
             vectors: booked.spent.vectors,
             bytes: booked.spent.bytes,
             spread: reading.spread,
@@ -270,8 +325,7 @@ mod tests {
     use evenkeel::policy::Base;
 
     fn base_run(motion: Motion, rules: Rules, paths: &[Conditions]) -> Outcome {
-        let lives = motion.entities(3, 60.0, 4).into_iter().flat_map(|entity| entity.lives).collect();
-        let fleet = Fleet::new("all".into(), lives, &rules).unwrap();
+        let fleet = Fleet::new("all".into(), motion.entities(3, 60.0, 4), &rules).unwrap();
         let origin = GlobalTime::ZERO;
         run(Setting { fleet: &fleet, rules, policy: Box::new(Base), paths, seed: 1, origin, recorder: None }).unwrap()
     }
@@ -306,7 +360,7 @@ mod tests {
         let rules = Rules::default();
         let paths = paths(&[250, 100, 20]);
         for entity in Trace::read(&path, Cuts::default()).unwrap().truth("b", Some(100.0), false).unwrap() {
-            let fleet = Fleet::new(entity.name, entity.lives, &rules).unwrap();
+            let fleet = Fleet::new(entity.name.clone(), vec![entity], &rules).unwrap();
             let (policy, origin) = (Box::new(Base), GlobalTime::ZERO);
             let setting = Setting { fleet: &fleet, rules, policy, paths: &paths, seed: 1, origin, recorder: None };
             let outcome = run(setting).unwrap();

@@ -48,6 +48,8 @@ pub(crate) struct EntityBook {
     next_number: u32,
     pub(crate) exported: Exported,
     pub(crate) pairs: Vec<PairBook>,
+    /// Vectors sent about it, over all receivers.
+    pub(crate) vectors: u64,
 }
 
 /// What the sender knows about one receiver.
@@ -123,6 +125,11 @@ impl Ledger {
     /// An entity's name; `None` if the index is no longer in use.
     pub fn entity_id(&self, entity: EntityIndex) -> Option<EntityId> {
         self.entities.get(entity.0).and_then(|e| e.id)
+    }
+
+    /// How many vectors were sent about an entity, over all receivers.
+    pub fn vectors_about(&self, entity: EntityIndex) -> u64 {
+        self.entities[entity.0].vectors
     }
 
     /// The newest vector of an entity.
@@ -211,12 +218,13 @@ impl Ledger {
                 next_number: 1,
                 exported: Exported::default(),
                 pairs: Vec::new(),
+                vectors: 0,
             });
             self.entities.len() - 1
         });
         let lag = self.terms.placing.lag;
         let book = &mut self.entities[index];
-        (book.id, book.epoch) = (Some(id), epoch);
+        (book.id, book.epoch, book.vectors) = (Some(id), epoch, 0);
         book.pairs.clear();
         book.pairs.resize_with(self.receivers.len(), || PairBook::new(now, lag));
         self.entity_index.insert(id, index);

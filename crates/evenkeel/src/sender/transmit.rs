@@ -147,6 +147,7 @@ impl Sender {
             pair.queued = 0;
         }
         self.ledger.receivers[receiver.0].vectors += 1;
+        self.ledger.entities[entity.0].vectors += 1;
         self.ledger.spent.vectors += 1;
         self.ledger.spent.resent += u64::from(again);
         Ok(Written::Record(Carried::Vector { entity, number }))
