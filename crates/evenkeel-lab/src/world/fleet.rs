@@ -40,7 +40,7 @@ impl VectorKind {
 }
 
 /// How vectors are made and placed.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// What vectors carry.
     pub vector: VectorKind,
@@ -50,6 +50,16 @@ pub struct Rules {
     pub placing: Placing,
     /// Whether every sample is a vector already, and nothing is compared with a threshold: for recorded streams of vectors.
     pub relays: bool,
+}
+
+impl Default for Rules {
+    /// Whatever fits, the usual thresholds, and extrapolation for ten heartbeats: whoever is sent a tenth of the vectors
+    /// still sees things move.
+    fn default() -> Self {
+        let threshold = Threshold::default();
+        let placing = Placing { max_age: threshold.time * 10, ..Placing::default() };
+        Self { vector: VectorKind::default(), threshold, placing, relays: false }
+    }
 }
 
 /// The wire format of all runs: the default, with the gravity of the traces.

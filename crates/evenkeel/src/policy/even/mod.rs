@@ -1,0 +1,263 @@
+//! `even`: our own policy.
+
+mod class;
+mod price;
+mod standing;
+mod worth;
+
+use super::{Budget, Decision, Policy, Trigger};
+use crate::ledger::{EntityIndex, Ledger, ReceiverIndex, Relevance};
+use crate::time::{Duration, GlobalTime};
+use crate::trigger::Cause;
+use alloc::string::String;
+use alloc::vec::Vec;
+use class::Kinds;
+use price::Price;
+use standing::Standing;
+use worth::{Choice, Experience};
+
+/// How often what was not sent is thought over.
+const SECOND_THOUGHTS: Duration = Duration::from_millis(30);
+/// The usual exponent of the weights.
+const EXPONENT: f64 = 5.0;
+/// What has held for a second may be expected to hold for so many more, at least.
+const LASTING: f64 = 0.5;
+
+/// Equal error for everybody at the lowest mean. Our own; not in the papers.
+///
+/// It minimises the sum over receivers of (error)^(k+1) under a total rate: a vector goes to a receiver when the receiver's
+/// weight times what the vector is worth there exceeds a *price* per vector.
+///
+/// - **Weight**: how far the receiver's error of late is above the others', to the k-th power, over all entities of the
+///   sender. k = 0 gives the smallest mean, a large k the smallest spread. Weights lose their force when the worst off is sent
+///   everything already: then to weigh it higher would only cost the others.
+/// - **Worth**: what the vector may be expected to gain at its arrival, times the time for which it may be expected to hold,
+///   the *dwell*. Both are learned. A sender knows later what became of every vector: how much nearer to the truth a receiver
+///   would have been with it. How that follows from how far apart the new vector and the receiver's are now, and will be at
+///   arrival if nothing changes, is learned per kind of motion, time since the last change and delay. So it finds out by
+///   itself which changes are worth telling at once, which have mostly vanished on arrival, and that this differs between
+///   near and far.
+/// - **Price**: one for all entities of the sender, moving slowly so that as much is sent as the budget allows: what is not
+///   spent on entities that keep their course is there for those that do not. A bucket of tokens stands behind it as a safety
+///   valve: it can never be overdrawn.
+/// - **Second thoughts**: what was not worth sending at its trigger becomes so as the two paths part, or as the new course
+///   lasts. The question is asked again at short intervals.
+#[derive(Clone, Debug)]
+pub struct Even {
+    price: Price,
+    standing: Standing,
+    kinds: Kinds,
+    experience: Experience,
+    entities: Vec<Entity>,
+    next_wake: Option<GlobalTime>,
+    /// What receivers offer for one entity's newest vector; kept to save allocations.
+    offers: Vec<(f64, ReceiverIndex)>,
+}
+
+/// What is remembered about one entity.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entity {
+    /// The kind of its newest vector that was due to a change, and when that was.
+    changed: Option<(usize, GlobalTime)>,
+    /// Some receiver lacks its newest vector.
+    pending: bool,
+}
+
+impl Even {
+    /// Within a budget.
+    pub fn new(budget: Budget) -> Self {
+        Self::with_exponent(budget, EXPONENT)
+    }
+
+    /// Within a budget: 0 for the smallest mean, more for a smaller spread. The usual exponent is 5.
+    pub fn with_exponent(budget: Budget, exponent: f64) -> Self {
+        Self {
+            price: Price::new(budget),
+            standing: Standing::new(exponent.clamp(0.0, 100.0)),
+            kinds: Kinds::new(),
+            experience: Experience::new(),
+            entities: Vec::new(),
+            next_wake: None,
+            offers: Vec::new(),
+        }
+    }
+
+    /// What one vector costs at present, in weighted metre-seconds; 0 before the first was offered.
+    pub fn price(&self) -> f64 {
+        self.price.value()
+    }
+
+    /// What the newest vector of an entity is worth to a receiver, in weighted metre-seconds.
+    fn worth(&mut self, ledger: &Ledger, entity: EntityIndex, receiver: ReceiverIndex, now: GlobalTime) -> f64 {
+        let pair = ledger.pair(entity, receiver);
+        let (Some(vector), Relevance::Weight(importance)) = (ledger.newest(entity), pair.relevance()) else {
+            return 0.0;
+        };
+        let Some(reference) = pair.reference() else { return f64::INFINITY };
+        if reference.number == vector.number {
+            return 0.0;
+        }
+        let changed = self.entities.get(entity.0).and_then(|e| e.changed);
+        let choice = Choice {
+            entity,
+            new: (vector.generated, vector.motion),
+            old: (reference.generated, reference.motion),
+            now,
+            arrival: now + pair.delay(),
+            class: self.kinds.of(vector),
+            held: changed.map_or(0.0, |(_, since)| now.since(since).as_secs_f64()),
+            max_age: ledger.placing().max_age,
+        };
+        self.experience.keep(&choice);
+        let dwell = self.kinds.dwell(choice.class).max(LASTING * choice.held);
+        f64::from(importance) * self.standing.weight(receiver) * dwell * self.experience.gain(&choice)
+    }
+
+    /// Sends an entity's newest vector to everybody to whom it is worth its price. Says whether somebody still lacks it.
+    fn trade(
+        &mut self,
+        ledger: &Ledger,
+        entity: EntityIndex,
+        now: GlobalTime,
+        first: bool,
+        send: &mut dyn FnMut(ReceiverIndex),
+    ) -> bool {
+        let mut offers = core::mem::take(&mut self.offers);
+        offers.clear();
+        let worths = ledger.receivers().map(|receiver| (self.worth(ledger, entity, receiver, now), receiver));
+        offers.extend(worths.filter(|(worth, _)| *worth > 0.0));
+        if self.price.is_scarce() {
+            offers.sort_by(|a, b| b.0.total_cmp(&a.0));
+        }
+        let mut pending = false;
+        for (worth, receiver) in &offers {
+            if self.price.buys(*worth, first) {
+                self.standing.sent(*receiver);
+                send(*receiver);
+            } else {
+                pending = true;
+            }
+        }
+        self.offers = offers;
+        pending
+    }
+
+    /// Learns from what a trigger says: about the entity's last course, and about choices made before.
+    fn learn(&mut self, ledger: &Ledger, trigger: &Trigger) {
+        let index = trigger.entity.0;
+        if self.entities.len() <= index {
+            self.entities.resize(index + 1, Entity::default());
+        }
+        self.experience.look_back(ledger, trigger.at);
+        let Some(vector) = ledger.newest(trigger.entity) else { return };
+        self.kinds.observe(vector);
+        if trigger.cause != Cause::Time {
+            let now = (self.kinds.of(vector), trigger.at);
+            if let Some((before, since)) = self.entities[index].changed.replace(now) {
+                self.kinds.lasted(before, trigger.at.since(since));
+            }
+        }
+    }
+}
+
+impl Policy for Even {
+    fn name(&self) -> String {
+        "even".into()
+    }
+
+    fn decide(&mut self, ledger: &Ledger, trigger: &Trigger, decisions: &mut [Decision]) {
+        self.learn(ledger, trigger);
+        if trigger.cause == Cause::First {
+            // The sender tells everybody anyway.
+            decisions.fill(Decision::Now);
+            return;
+        }
+        let in_scope = |r: &ReceiverIndex| ledger.pair(trigger.entity, *r).relevance().in_scope();
+        self.price.refill(ledger.receivers().filter(in_scope).count() as f64, trigger.at);
+        self.standing.triggered(ledger, trigger.entity, trigger.at);
+        let mut send = |receiver: ReceiverIndex| decisions[receiver.0] = Decision::Now;
+        let pending = self.trade(ledger, trigger.entity, trigger.at, true, &mut send);
+        self.entities[trigger.entity.0].pending = pending;
+        if pending && self.next_wake.is_none() {
+            self.next_wake = Some(trigger.at + SECOND_THOUGHTS);
+        }
+    }
+
+    fn next_wake(&self) -> Option<GlobalTime> {
+        self.next_wake
+    }
+
+    fn wake(&mut self, ledger: &Ledger, now: GlobalTime, send: &mut dyn FnMut(EntityIndex, ReceiverIndex)) {
+        let mut any = false;
+        for entity in ledger.entities() {
+            if self.entities.get(entity.0).is_some_and(|e| e.pending) {
+                let pending = self.trade(ledger, entity, now, false, &mut |receiver| send(entity, receiver));
+                self.entities[entity.0].pending = pending;
+                any |= pending;
+            }
+        }
+        self.next_wake = any.then_some(now + SECOND_THOUGHTS);
+    }
+
+    fn entity_left(&mut self, entity: EntityIndex) {
+        self.experience.entity_left(entity);
+        if let Some(known) = self.entities.get_mut(entity.0) {
+            *known = Entity::default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EntityId, HostId, Pose, Sender, SenderConfig, Threshold, Vec3};
+    use std::boxed::Box;
+
+    /// Tanks that turn now and then, three receivers that answer nothing: estimates only. Answers what was spent.
+    fn spend(budget: Budget, seconds: i64) -> crate::policy::Spent {
+        let policy = Box::new(Even::new(budget));
+        let mut sender = Sender::new(SenderConfig { policy, resend_lost: false, ..SenderConfig::default() }).unwrap();
+        let start = GlobalTime::ZERO;
+        for host in 0..3 {
+            sender.add_receiver(HostId(host), start).unwrap();
+        }
+        let mut tanks: Vec<(Vec3, f64, u64)> = (0..5).map(|i| (Vec3::ZERO, f64::from(i), 77 + i as u64)).collect();
+        for i in 0..5 {
+            sender.add_entity(EntityId(i), Threshold::within(0.1), start).unwrap();
+        }
+        for tick in 0..seconds * 50 {
+            let now = GlobalTime::from_millis(tick * 20);
+            for (i, (position, heading, random)) in (0..).zip(&mut tanks) {
+                *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                if *random >> 58 == 0 {
+                    *heading += (*random >> 32) as f64 / (1u64 << 32) as f64 * 3.0;
+                }
+                let velocity = Vec3::from_heading(*heading) * 15.0;
+                *position += velocity * 0.02;
+                let pose = Pose::at(*position).moving(velocity).facing(*heading).turning(0.0);
+                sender.observe(EntityId(i), pose, now).unwrap();
+            }
+            while sender.poll_transmit(now).is_some() {}
+        }
+        sender.ledger().spent()
+    }
+
+    #[test]
+    fn the_budget_is_kept_in_the_long_run() {
+        for (numerator, denominator) in [(1, 2), (1, 3), (1, 6), (1, 10)] {
+            let spent = spend(Budget::of_base(numerator, denominator), 400);
+            let share = f64::from(numerator) / f64::from(denominator);
+            let off = spent.vectors as f64 - share * spent.due as f64;
+            // A session starts with something in the bucket.
+            let most = 0.03 * share * spent.due as f64 + price::FULL_AT_START * price::BUCKET_TRIGGERS * share * 3.0;
+            assert!(off.abs() < most, "{numerator}/{denominator}: {off:+.0} vectors, {spent:?}");
+        }
+    }
+
+    #[test]
+    fn a_rate_per_second_is_kept_too() {
+        let spent = spend(Budget::PerSecond(8.0), 400);
+        let rate = spent.vectors as f64 / 400.0;
+        assert!((rate / 8.0 - 1.0).abs() < 0.15, "{rate} per second");
+    }
+}

@@ -1,0 +1,142 @@
+//! What a vector costs.
+
+use crate::policy::Budget;
+use crate::time::GlobalTime;
+
+/// How much the price moves with one trigger's worth of vectors, once it has settled: as a power of e.
+const SLOW: f64 = 0.0005;
+/// How much more it moves at first: by so much over the number of triggers so far.
+const FIRST: f64 = 6.0;
+/// The bucket holds so many triggers' worth of vectors.
+pub(super) const BUCKET_TRIGGERS: f64 = 200.0;
+/// How full it is at the start.
+pub(super) const FULL_AT_START: f64 = 0.3;
+
+/// One price for all entities of a sender, in weighted metre-seconds per vector, moving slowly so that as much is sent as the
+/// budget allows. A bucket of tokens stands behind it as a safety valve: it can never be overdrawn, and the price rises as it
+/// runs empty.
+#[derive(Clone, Debug)]
+pub(super) struct Price {
+    budget: Budget,
+    /// The natural logarithm of the price; nobody knows what things are worth before the first offer.
+    log: Option<f64>,
+    triggers: f64,
+    /// For how many receivers the last trigger was.
+    receivers: f64,
+    tokens: f64,
+    capacity: f64,
+    last_refill: Option<GlobalTime>,
+}
+
+impl Price {
+    pub(super) fn new(budget: Budget) -> Self {
+        Self { budget, log: None, triggers: 0.0, receivers: 1.0, tokens: 0.0, capacity: 0.0, last_refill: None }
+    }
+
+    /// The price; 0 as long as there is none.
+    pub(super) fn value(&self) -> f64 {
+        self.log.map_or(0.0, libm::exp)
+    }
+
+    /// Whether there may be too little for everybody: the best offers must come first.
+    pub(super) fn is_scarce(&self) -> bool {
+        self.tokens < self.receivers
+    }
+
+    /// A trigger for so many receivers, or the time since the last one, allows for more vectors, and lowers the price.
+    pub(super) fn refill(&mut self, receivers: f64, now: GlobalTime) {
+        let share = match self.budget {
+            Budget::Unlimited => 1.0,
+            Budget::OfBase { share } => share,
+            Budget::PerSecond(rate) => {
+                let since = self.last_refill.map_or(0.0, |last| now.since(last).as_secs_f64());
+                rate * since / receivers.max(1.0)
+            }
+        };
+        self.last_refill = Some(now);
+        let capacity = (BUCKET_TRIGGERS * receivers * share.min(1.0)).max(2.0 * receivers);
+        if self.capacity == 0.0 {
+            self.tokens = FULL_AT_START * capacity;
+        }
+        self.capacity = capacity;
+        self.tokens = (self.tokens + share * receivers).min(capacity);
+        self.receivers = receivers.max(1.0);
+        self.triggers += 1.0;
+        // With a bucket near empty it does not fall: what little comes in would be spent at once, and never on the best.
+        let shortage = self.imbalance().max(0.0);
+        self.shift(share * (shortage * shortage * shortage - 1.0));
+    }
+
+    /// Buys a vector of this worth, if it is worth its price and there is something to pay with. `first` if it has not been
+    /// offered before.
+    pub(super) fn buys(&mut self, worth: f64, first: bool) -> bool {
+        if !self.accepts(worth) {
+            return false;
+        }
+        let pays = self.tokens >= 1.0;
+        if pays {
+            self.tokens -= 1.0;
+        }
+        // What cannot be paid for shows that the price is too low, but the same offer must not say so twice.
+        if pays || first {
+            self.shift(1.0 / self.receivers);
+        }
+        pays
+    }
+
+    /// Moves the price for so many triggers' worth of vectors more than there should be.
+    fn shift(&mut self, excess: f64) {
+        let step = SLOW + FIRST / (10.0 + self.triggers);
+        self.log = self.log.map(|log| (log + step * excess).clamp(-60.0, 60.0));
+    }
+
+    /// Whether something is worth the price. A bucket that runs low makes everything dearer, a full one cheaper.
+    fn accepts(&mut self, worth: f64) -> bool {
+        if !worth.is_finite() {
+            return true;
+        }
+        let log = *self.log.get_or_insert(libm::log(worth));
+        let imbalance = self.imbalance();
+        libm::log(worth) >= log + imbalance * imbalance * imbalance
+    }
+
+    /// From -1 for a full bucket to 1 for an empty one.
+    fn imbalance(&self) -> f64 {
+        1.0 - 2.0 * self.tokens / self.capacity.max(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bucket_is_never_overdrawn() {
+        let mut price = Price::new(Budget::of_base(1, 3));
+        let (mut paid, mut filled) = (0.0, 0.0);
+        for i in 0..10_000u32 {
+            if i % 7 == 0 {
+                price.refill(3.0, GlobalTime::from_millis(i64::from(i)));
+                filled += 1.0;
+            }
+            paid += f64::from(u8::from(price.buys(f64::INFINITY, true)));
+            assert!(price.tokens >= 0.0);
+        }
+        assert!(paid <= filled + BUCKET_TRIGGERS * FULL_AT_START + 1.0, "{paid} paid, {filled} filled");
+    }
+
+    /// Worths spread evenly over two powers of e: a third are worth more than a price at two thirds of the way.
+    #[test]
+    fn the_price_finds_the_share_that_may_be_sent() {
+        let mut price = Price::new(Budget::of_base(1, 3));
+        let mut sent = 0;
+        for i in 0..6_000u32 {
+            price.refill(1.0, GlobalTime::from_millis(i64::from(i) * 100));
+            let worth = libm::exp(2.0 * (f64::from(i) * 0.618_034 % 1.0));
+            sent += u32::from(price.buys(worth, true) && i >= 3_000);
+        }
+        assert!((900..1_100).contains(&sent), "{sent} of 3000");
+        let log = libm::log(price.value());
+        assert!((log - 4.0 / 3.0).abs() < 0.2, "{log}");
+    }
+}

@@ -1,0 +1,263 @@
+//! What a vector is worth to a receiver, learned by looking back.
+
+use super::class::CLASSES;
+use crate::geometry::Vec3;
+use crate::ledger::{EntityIndex, Ledger};
+use crate::motion::Motion;
+use crate::time::{Duration, GlobalTime};
+use alloc::vec::Vec;
+
+/// Up to these times since the last change, and these delays, things are told apart, in seconds.
+const AGES: [f64; 2] = [0.05, 0.3];
+const DELAYS: [f64; 3] = [0.1, 0.3, 0.6];
+/// So many choices are kept at most until their future has come.
+const MOST_PENDING: usize = 256;
+/// Old lessons fade: about so many of each kind are remembered.
+const REMEMBERED: f64 = 500.0;
+/// For how many lessons of its own kind the general rule counts.
+const GENERAL: f64 = 20.0;
+/// What a metre apart now, and one at arrival, gains at arrival as long as nothing is known.
+const PRIOR: Rule = Rule { now: 0.3, arrival: 0.4 };
+/// The least that a metre apart now counts for: what lasts must be told in the end.
+const LEAST: f64 = 0.1;
+
+/// Two vectors of one entity between which a receiver's future lies: with the new one, or without.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    pub(super) entity: EntityIndex,
+    /// The newest vector.
+    pub(super) new: (GlobalTime, Motion),
+    /// The one that the receiver has, or is about to get.
+    pub(super) old: (GlobalTime, Motion),
+    pub(super) now: GlobalTime,
+    /// When it would arrive, sent now.
+    pub(super) arrival: GlobalTime,
+    /// The new one's kind of motion.
+    pub(super) class: usize,
+    /// For how many seconds the entity has kept its course.
+    pub(super) held: f64,
+    /// For how long receivers extrapolate.
+    pub(super) max_age: Duration,
+}
+
+impl Choice {
+    fn place(&self, (generated, motion): &(GlobalTime, Motion), at: GlobalTime) -> Vec3 {
+        motion.position_at(at.since(*generated).min(self.max_age).as_secs_f64())
+    }
+
+    fn apart(&self, at: GlobalTime) -> f64 {
+        self.place(&self.new, at).distance(self.place(&self.old, at))
+    }
+
+    /// How far apart the two are now, and will be at arrival.
+    fn apart_now_and_then(&self) -> (f64, f64) {
+        (self.apart(self.now), self.apart(self.arrival))
+    }
+
+    /// What the new one would have gained at arrival, now that it is known where the entity was.
+    fn gained(&self, truth: Vec3) -> f64 {
+        let off = |vector| self.place(vector, self.arrival).distance(truth);
+        off(&self.old) - off(&self.new)
+    }
+
+    /// Which delays, and which kind of choice among those with such a delay.
+    fn kind(&self) -> (usize, usize) {
+        let band = |bounds: &[f64], value: f64| bounds.iter().filter(|bound| value >= **bound).count();
+        let delay = band(&DELAYS, self.arrival.since(self.now).as_secs_f64());
+        (delay, band(&AGES, self.held) * CLASSES + self.class)
+    }
+}
+
+/// What being a metre apart, now and at arrival, gains at arrival.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    now: f64,
+    arrival: f64,
+}
+
+/// Sums for a regression of what was gained on the distances now and at arrival.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lessons {
+    count: f64,
+    now_now: f64,
+    now_then: f64,
+    then_then: f64,
+    now_gain: f64,
+    then_gain: f64,
+}
+
+impl Lessons {
+    fn add(&mut self, (now, then): (f64, f64), gain: f64) {
+        let terms = [1.0, now * now, now * then, then * then, now * gain, then * gain];
+        let sums = [
+            &mut self.count,
+            &mut self.now_now,
+            &mut self.now_then,
+            &mut self.then_then,
+            &mut self.now_gain,
+            &mut self.then_gain,
+        ];
+        for (sum, term) in sums.into_iter().zip(terms) {
+            *sum = *sum * (1.0 - 1.0 / REMEMBERED) + term;
+        }
+    }
+
+    /// The rule that fits best, drawn towards a more general one as long as there is little to go by.
+    fn rule(&self, general: Rule) -> Rule {
+        let pull = GENERAL / self.count.max(1.0);
+        let (pull_now, pull_then) = (pull * self.now_now + 1e-9, pull * self.then_then + 1e-9);
+        let (now_now, then_then) = (self.now_now + pull_now, self.then_then + pull_then);
+        let now_gain = self.now_gain + pull_now * general.now;
+        let then_gain = self.then_gain + pull_then * general.arrival;
+        let determinant = now_now * then_then - self.now_then * self.now_then;
+        Rule {
+            now: (now_gain * then_then - then_gain * self.now_then) / determinant,
+            arrival: (then_gain * now_now - now_gain * self.now_then) / determinant,
+        }
+    }
+}
+
+/// What new vectors turned out to gain, by delay, kind of motion and time since the last change.
+#[derive(Clone, Debug)]
+pub(super) struct Experience {
+    /// By delay, over all kinds.
+    general: Vec<(Lessons, Rule)>,
+    /// By delay and kind.
+    particular: Vec<(Lessons, Rule)>,
+    /// Choices whose future has not come yet.
+    pending: Vec<Choice>,
+    /// Which choices to keep: those at which this passes a whole number.
+    turn: f64,
+}
+
+impl Experience {
+    pub(super) fn new() -> Self {
+        let kinds = (AGES.len() + 1) * CLASSES;
+        let delays = DELAYS.len() + 1;
+        Self {
+            general: alloc::vec![(Lessons::default(), PRIOR); delays],
+            particular: alloc::vec![(Lessons::default(), PRIOR); delays * kinds],
+            pending: Vec::new(),
+            turn: 0.0,
+        }
+    }
+
+    /// What the new vector may be expected to gain at arrival, in metres.
+    pub(super) fn gain(&self, choice: &Choice) -> f64 {
+        let (now, then) = choice.apart_now_and_then();
+        let (delay, kind) = choice.kind();
+        let rule = self.particular[delay * (AGES.len() + 1) * CLASSES + kind].1;
+        (rule.now * now + rule.arrival * then).max(LEAST * now)
+    }
+
+    /// Keeps a choice to learn from; the fewer are kept, the fewer there are room for. The golden ratio sees to it that no
+    /// receiver is always the one left out.
+    pub(super) fn keep(&mut self, choice: &Choice) {
+        self.turn += 0.618_033_988_75 / (1.0 + self.pending.len() as f64 / 64.0);
+        if self.turn >= 1.0 {
+            self.turn -= 1.0;
+            if self.pending.len() < MOST_PENDING {
+                self.pending.push(*choice);
+            }
+        }
+    }
+
+    /// Learns from choices whose future has come.
+    pub(super) fn look_back(&mut self, ledger: &Ledger, now: GlobalTime) {
+        let mut index = 0;
+        while let Some(choice) = self.pending.get(index).copied() {
+            if choice.arrival > now {
+                index += 1;
+                continue;
+            }
+            self.pending.swap_remove(index);
+            if let Some(truth) = exported_at(ledger, choice.entity, choice.arrival) {
+                self.learn(&choice, choice.gained(truth));
+            }
+        }
+    }
+
+    fn learn(&mut self, choice: &Choice, gain: f64) {
+        let (apart, (delay, kind)) = (choice.apart_now_and_then(), choice.kind());
+        let general = &mut self.general[delay];
+        general.0.add(apart, gain);
+        general.1 = general.0.rule(PRIOR);
+        let particular = &mut self.particular[delay * (AGES.len() + 1) * CLASSES + kind];
+        particular.0.add(apart, gain);
+        particular.1 = particular.0.rule(general.1);
+    }
+
+    pub(super) fn entity_left(&mut self, entity: EntityIndex) {
+        self.pending.retain(|choice| choice.entity != entity);
+    }
+}
+
+/// Where the exported path was.
+fn exported_at(ledger: &Ledger, entity: EntityIndex, at: GlobalTime) -> Option<Vec3> {
+    let mut vector = ledger.newest(entity)?;
+    while vector.generated > at {
+        vector = ledger.vector(entity, vector.number.checked_sub(1)?)?;
+    }
+    Some(vector.motion.position_at(at.since(vector.generated).as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choice(held: f64, delay_ms: i64) -> Choice {
+        let standing = Motion::linear(Vec3::ZERO, Vec3::ZERO);
+        let driving = Motion::linear(Vec3::new(1.0, 0.0, 0.0), Vec3::new(10.0, 0.0, 0.0));
+        let now = GlobalTime::from_millis(1_000);
+        Choice {
+            entity: EntityIndex(0),
+            new: (now, driving),
+            old: (now, standing),
+            now,
+            arrival: now + Duration::from_millis(delay_ms),
+            class: 3,
+            held,
+            max_age: Duration::from_secs(10),
+        }
+    }
+
+    /// Whatever is learned about one kind of choice, others learn only the general rule.
+    #[test]
+    fn what_was_gained_is_expected_again() {
+        let mut experience = Experience::new();
+        let (sudden, lasting) = (choice(0.0, 500), choice(1.0, 500));
+        for i in 0..2_000u32 {
+            // Sudden changes gain half of how far apart they are at arrival; lasting ones all of it.
+            let stretch = 1.0 + f64::from(i % 7);
+            for (mut choice, share) in [(sudden, 0.5), (lasting, 1.0)] {
+                choice.new.1 = Motion::linear(Vec3::new(f64::from(i % 3), 0.0, 0.0), Vec3::new(stretch, 0.0, 0.0));
+                experience.learn(&choice, share * choice.apart(choice.arrival));
+            }
+        }
+        let expected = |choice: &Choice| experience.gain(choice) / choice.apart(choice.arrival);
+        assert!((expected(&sudden) - 0.5).abs() < 0.03, "{}", expected(&sudden));
+        assert!((expected(&lasting) - 1.0).abs() < 0.03, "{}", expected(&lasting));
+        let near = choice(0.0, 20);
+        assert!((experience.gain(&near) - (0.3 + 0.4 * 1.2)).abs() < 1e-9, "another delay is another matter");
+    }
+
+    #[test]
+    fn hindsight_tells_a_gain_from_a_loss() {
+        let choice = choice(0.0, 500);
+        assert!((choice.gained(Vec3::new(6.0, 0.0, 0.0)) - 6.0).abs() < 1e-12, "it went on as the new one says");
+        assert!((choice.gained(Vec3::ZERO) + 6.0).abs() < 1e-12, "it did not");
+    }
+
+    #[test]
+    fn what_waits_is_bounded_and_everybody_has_a_turn() {
+        let mut experience = Experience::new();
+        let mut kept = [0; 8];
+        for i in 0..8_000 {
+            let before = experience.pending.len();
+            experience.keep(&choice(0.0, 500));
+            kept[i % 8] += experience.pending.len() - before;
+        }
+        assert_eq!(experience.pending.len(), MOST_PENDING);
+        assert!(kept.iter().all(|n| *n > 10), "{kept:?}");
+    }
+}
