@@ -1,5 +1,6 @@
 //! What an experiment found, for people and for programs. Equal findings give equal bytes.
 
+mod audit;
 mod axis;
 mod csv;
 mod html;

@@ -11,6 +11,7 @@ mod twist;
 
 pub use fleet::{Fleet, Rules, VectorKind, format};
 pub use gauge::{BIN, Sums};
+pub(crate) use gauge::{GAUSS, flips};
 pub use twist::{Doubts, Tamper, Twist};
 
 use crate::recorder::Recorder;
