@@ -1,6 +1,7 @@
 //! What every page has: its style, tables, legends.
 
 use super::svg::escape;
+use super::table::figure_columns;
 use std::fmt::Write;
 
 const STYLE: &str = "
@@ -9,9 +10,9 @@ h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin-top:
 p.note { color: #59636e; max-width: 46rem; } p.verdict { font-size: 1.1rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #dde1e6; }
-th:first-child, td:first-child { text-align: left; } th { font-weight: 600; vertical-align: bottom; }
+th.text, td.text { text-align: left; } th { font-weight: 600; vertical-align: bottom; }
 svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #3a434d; }
-.settings td, .settings th { text-align: left; }
+.settings td, .settings th { text-align: left; } .settings td:first-child { white-space: nowrap; vertical-align: top; }
 .grid { stroke: #e3e7eb; } .axis { stroke: #59636e; }
 .key span { display: inline-block; margin-right: 1.2rem; white-space: nowrap; }
 .key i { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px; margin-right: .35rem; vertical-align: -1px; }
@@ -27,7 +28,7 @@ p.question { font-style: italic; margin-top: -.6rem; } nav li { margin: .25rem 0
 ul.claims { list-style: none; padding: 0; } ul.claims li { margin: .3rem 0; }
 table.claims th, table.claims td { text-align: left; vertical-align: top; } table.claims p { margin: 0 0 .4rem; min-width: 14rem; }
 table.conditions td { padding: .05rem .5rem .05rem 0; border: 0; font-size: .85rem; } table.conditions .no { color: #a40e26; }
-table.conditions td + td { white-space: nowrap; } code { font-size: .9rem; overflow-wrap: anywhere; }
+table.conditions td + td { white-space: nowrap; } code { font-size: .9rem; } table.claims td:first-child { min-width: 9rem; }
 @media (max-width: 40rem) { body { padding: 0 .8rem; margin: 1rem auto; } th, td { padding: .3rem .45rem; } }
 @media print { body { font-size: 9.5pt; max-width: none; margin: 0; padding: 0; } .wide { overflow: visible; }
  figure, svg, tr { break-inside: avoid; } h2, h3, figcaption { break-after: avoid; } * { print-color-adjust: exact; } a { color: inherit; } }
@@ -46,13 +47,17 @@ pub(super) fn head(title: &str) -> String {
     )
 }
 
-/// A table of text; on a narrow screen it scrolls by itself.
+/// A table: figures to the right, text to the left. On a narrow screen it scrolls by itself.
 pub(super) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let rows: Vec<Vec<String>> = rows.collect();
+    let figures = figure_columns(head.len(), &rows);
     let cells = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
-        cells.map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect::<String>()
+        let class =
+            |column: usize| if figures.get(column).is_some_and(|figure| *figure) { "" } else { " class=\"text\"" };
+        cells.enumerate().map(|(n, cell)| format!("<{tag}{}>{}</{tag}>", class(n), escape(cell))).collect::<String>()
     };
-    let mut out =
-        format!("<div class=\"wide\"><table>\n<thead><tr>{}</tr></thead>\n", cells("th", &mut head.iter().copied()));
+    let titles = cells("th", &mut head.iter().copied());
+    let mut out = format!("<div class=\"wide\"><table>\n<thead><tr>{titles}</tr></thead>\n");
     for row in rows {
         let _ = writeln!(out, "<tr>{}</tr>", cells("td", &mut row.iter().map(String::as_str)));
     }

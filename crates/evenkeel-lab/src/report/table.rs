@@ -50,6 +50,13 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
+/// Which columns of a table hold figures: those after the first that have nothing else.
+pub(super) fn figure_columns(columns: usize, rows: &[Vec<String>]) -> Vec<bool> {
+    let starts = |c: char| c.is_ascii_digit() || "-+±∞≈<>".contains(c);
+    let is_figure = |cell: &String| cell.is_empty() || (cell.starts_with(starts) && !cell.contains('/'));
+    (0..columns).map(|n| n > 0 && rows.iter().all(|row| row.get(n).is_none_or(is_figure))).collect()
+}
+
 /// A whole number with gaps.
 pub(super) fn thousands(number: f64) -> String {
     let digits = format!("{:.0}", number.max(0.0));

@@ -1,5 +1,6 @@
 //! Everything that was found, for a terminal of a hundred columns.
 
+use super::super::table::figure_columns;
 use super::html::described;
 use super::{Volume, claims, counts_text};
 use crate::study::{Exhibit, Study};
@@ -87,11 +88,7 @@ fn table(head: &[String], rows: &[Vec<String>]) -> String {
             _ => break,
         }
     }
-    let is_number =
-        |cell: &String| cell.is_empty() || cell.starts_with(|c: char| c.is_ascii_digit() || "-+∞".contains(c));
-    let right: Vec<bool> = (0..head.len())
-        .map(|column| column > 0 && rows.iter().all(|row| row.get(column).is_none_or(is_number)))
-        .collect();
+    let right = figure_columns(head.len(), rows);
     let mut out = line(head, &widths, &right);
     rows.iter().for_each(|row| out.push_str(&line(row, &widths, &right)));
     out
