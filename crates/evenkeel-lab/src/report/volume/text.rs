@@ -78,10 +78,9 @@ fn wrapped(text: &str, letters: usize) -> Vec<String> {
 
 /// A table within the columns there are: the widest columns are broken into lines.
 fn table(head: &[String], rows: &[Vec<String>]) -> String {
-    let all = || rows.iter().chain([head].map(<[String]>::to_vec).iter()).cloned().collect::<Vec<_>>();
-    let length = |row: &Vec<String>, column: usize| row.get(column).map_or(0, |cell| cell.chars().count());
-    let mut widths: Vec<usize> =
-        (0..head.len()).map(|column| all().iter().map(|row| length(row, column)).max().unwrap_or(0)).collect();
+    let length = |row: &[String], column: usize| row.get(column).map_or(0, |cell| cell.chars().count());
+    let width = |n: usize| rows.iter().map(|row| length(row, n)).fold(length(head, n), usize::max);
+    let mut widths: Vec<usize> = (0..head.len()).map(width).collect();
     while widths.iter().sum::<usize>() + 2 * widths.len() > COLUMNS - 2 {
         match widths.iter_mut().max() {
             Some(widest) if *widest > NARROWEST => *widest -= 1,
