@@ -5,6 +5,7 @@ use super::axis::Axis;
 use super::page::{self, key, table};
 use super::svg::{Pen, Plot, escape};
 use super::table::{figure, short};
+use super::words::{COLUMNS, wrapped};
 use crate::audit::{Audit, Scene, Witness};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -32,8 +33,8 @@ impl Audit {
         let (word, meaning) = match times {
             _ if worst.real_error <= UNSEEN => ("Fair", "nobody sees anything off by more than a tenth of a metre"),
             _ if times <= FAIR => ("Fair", "nobody is worse off by more than a tenth"),
-            _ if times <= UNFAIR => ("Uneven", "some aim at places where others no longer are, and others less so"),
-            _ => ("Unfair", "who is worst off aims at places where things no longer are, and others do not"),
+            _ if times <= UNFAIR => ("Uneven", "it has to make up for what others do not"),
+            _ => ("Unfair", "it aims at places where things no longer are when others hit them"),
         };
         let times = if worst.real_error > UNSEEN {
             format!(", {times:.2} times the mean over receivers")
@@ -75,8 +76,11 @@ impl Audit {
         let Self { real_mean, real_std, real_max, spread, flips, .. } = self;
         let _ =
             writeln!(out, "\n Per entity, then averaged: mean {real_mean:.3} m, std {real_std:.3}, max {real_max:.3}");
-        let _ = writeln!(out, " Spread {spread:.3} m, flips {flips:.1} per minute\n {}", self.verdict());
-        out + " " + &Self::thresholds() + "\n"
+        let _ = writeln!(out, " Spread {spread:.3} m, flips {flips:.1} per minute\n");
+        for text in [self.verdict(), Self::thresholds()] {
+            wrapped(&text, COLUMNS - 1).iter().for_each(|line| out.push_str(&format!(" {line}\n")));
+        }
+        out
     }
 
     /// An object with `version`, `settings`, `verdict` and `rows`: one row, as those of a comparison.

@@ -34,9 +34,9 @@ impl Axis {
         Self { low: if min < 0.0 { min * 1.08 } else { 0.0 }, ..Self::up_to(max) }
     }
 
-    /// In decades, from the one below the smallest value to a bit above the largest.
+    /// In decades, from well below the smallest value to a bit above the largest.
     pub(super) fn logarithmic(min: f64, max: f64) -> Self {
-        let low = 10f64.powf(min.max(max / DEEPEST).log10().floor());
+        let low = 10f64.powf((0.9 * min.max(max / DEEPEST)).log10().floor());
         Self { low, high: (max * 1.25).max(low * 10.0), log: true }
     }
 
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(labels(Axis::over([].into_iter())), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert!(!Axis::over_curves(&[vec![0.001, 5.0], vec![0.002, 3.0]]).log);
         assert!(Axis::over_curves(&[vec![0.0, 5.0], vec![0.0, 0.01]]).log);
-        let axis = Axis::logarithmic(1.0, 80.0);
+        let axis = Axis::logarithmic(2.0, 80.0);
         assert_eq!((axis.part(0.0), axis.part(10.0), axis.floor()), (0.0, 0.5, 1.0));
     }
 }

@@ -9,6 +9,7 @@ mod page;
 mod svg;
 mod table;
 mod volume;
+mod words;
 
 pub use self::csv::to_csv;
 pub use html::to_html;

@@ -10,7 +10,7 @@ h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin-top:
 p.note { color: #59636e; max-width: 46rem; } p.verdict { font-size: 1.1rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #dde1e6; }
-th.text, td.text { text-align: left; } th { font-weight: 600; vertical-align: bottom; }
+td { white-space: nowrap; } th.text, td.text { text-align: left; white-space: normal; } th { font-weight: 600; vertical-align: bottom; }
 svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #3a434d; }
 .settings td, .settings th { text-align: left; } .settings td:first-child { white-space: nowrap; vertical-align: top; }
 .grid { stroke: #e3e7eb; } .axis { stroke: #59636e; }
@@ -26,10 +26,11 @@ p.question { font-style: italic; margin-top: -.6rem; } nav li { margin: .25rem 0
 .tag { display: inline-block; padding: .05rem .55rem; border-radius: .7rem; font-size: .85rem; font-weight: 600; white-space: nowrap; }
 .holds { background: #dafbe1; color: #116329; } .partly { background: #fff3c4; color: #7a4d00; } .fails { background: #ffdfdc; color: #a40e26; }
 ul.claims { list-style: none; padding: 0; } ul.claims li { margin: .3rem 0; }
-table.claims th, table.claims td { text-align: left; vertical-align: top; } table.claims p { margin: 0 0 .4rem; min-width: 14rem; }
+table.claims th, table.claims td { text-align: left; vertical-align: top; white-space: normal; } table.claims p { margin: 0 0 .4rem; min-width: 14rem; }
 table.conditions td { padding: .05rem .5rem .05rem 0; border: 0; font-size: .85rem; } table.conditions .no { color: #a40e26; }
-table.conditions td + td { white-space: nowrap; } code { font-size: .9rem; } table.claims td:first-child { min-width: 9rem; }
-@media (max-width: 40rem) { body { padding: 0 .8rem; margin: 1rem auto; } th, td { padding: .3rem .45rem; } }
+table.claims table.conditions td + td { white-space: nowrap; } code { font-size: .9rem; } table.claims td:first-child { min-width: 9rem; }
+@media (max-width: 40rem) { body { padding: 0 .8rem; margin: 1rem auto; } th, td { padding: .3rem .45rem; }
+ .plot { overflow-x: auto; } .plot svg { max-width: none; width: 40rem; } }
 @media print { body { font-size: 9.5pt; max-width: none; margin: 0; padding: 0; } .wide { overflow: visible; }
  figure, svg, tr { break-inside: avoid; } h2, h3, figcaption { break-after: avoid; } * { print-color-adjust: exact; } a { color: inherit; } }
 ";

@@ -2,6 +2,7 @@
 
 use super::axis::Axis;
 use super::table::short;
+use super::words::wrapped;
 use std::fmt::Write;
 
 const LEFT: f64 = 58.0;
@@ -65,21 +66,6 @@ pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Text as lines of at most so many letters, broken between words.
-fn wrapped(text: &str, letters: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= letters => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 /// How the names of groups are written below them.
 enum Names {
     /// Upright, on several lines.
@@ -91,9 +77,11 @@ enum Names {
 impl Names {
     fn fit(names: &[&str], room: f64) -> Self {
         let letters = (room / LETTER) as usize;
-        let lines: Vec<Vec<String>> = names.iter().map(|name| wrapped(name, letters)).collect();
-        let fits = lines.iter().flatten().all(|line| line.chars().count() <= letters.max(1));
-        if fits { Self::Lines(lines) } else { Self::Slanted }
+        let fits = names.iter().flat_map(|name| name.split_whitespace()).all(|word| word.chars().count() <= letters);
+        if !fits {
+            return Self::Slanted;
+        }
+        Self::Lines(names.iter().map(|name| wrapped(name, letters)).collect())
     }
 
     /// How much height they take.
@@ -272,8 +260,8 @@ impl Plot {
         let Self { width, height, body, .. } = self;
         let title = escape(title);
         format!(
-            "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
-             aria-label=\"{title}\">\n{body}</svg>\n"
+            "<div class=\"plot\"><svg viewBox=\"0 0 {width} {height:.0}\" width=\"{width}\" height=\"{height:.0}\" \
+             role=\"img\" aria-label=\"{title}\">\n{body}</svg></div>\n"
         )
     }
 }
@@ -284,7 +272,6 @@ mod tests {
 
     #[test]
     fn long_names_are_broken_or_slanted() {
-        assert_eq!(wrapped("holds receipts for a second", 14), ["holds receipts", "for a second"]);
         assert!(matches!(Names::fit(&["one two", "three"], 60.0), Names::Lines(_)));
         assert!(matches!(Names::fit(&["unbreakable-name"], 40.0), Names::Slanted));
     }

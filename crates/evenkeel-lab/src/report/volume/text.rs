@@ -1,12 +1,12 @@
 //! Everything that was found, for a terminal of a hundred columns.
 
 use super::super::table::figure_columns;
+use super::super::words::{COLUMNS, wrapped};
 use super::html::described;
 use super::{Volume, claims, counts_text};
 use crate::study::{Exhibit, Study};
 use std::fmt::Write;
 
-const COLUMNS: usize = 100;
 /// No column of a table is made narrower than this.
 const NARROWEST: usize = 8;
 
@@ -49,31 +49,6 @@ fn section(study: &Study, tables: bool) -> String {
         out.push('\n');
     }
     out
-}
-
-/// Text as lines of at most so many letters. A word that is too long is cut.
-fn wrapped(text: &str, letters: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let mut rest: Vec<char> = word.chars().collect();
-        let used = lines.last().map_or(0, |line| line.chars().count());
-        if used > 0 && used + 1 + rest.len() > letters {
-            lines.push(String::new());
-        }
-        while rest.len() > letters {
-            let cut: String = rest.drain(..letters.max(1)).collect();
-            if let Some(line) = lines.last_mut() {
-                *line = cut;
-            }
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            let gap = if line.is_empty() { "" } else { " " };
-            line.push_str(gap);
-            line.extend(rest);
-        }
-    }
-    lines
 }
 
 /// A table within the columns there are: the widest columns are broken into lines.
@@ -134,6 +109,5 @@ mod tests {
         let text =
             table(&["a".into(), "b".into()], &[vec![long.into(), "1.5".into()], vec!["x".into(), "10.25".into()]]);
         assert!(text.lines().count() > 3 && text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
-        assert_eq!(wrapped("abcdefgh ij", 4), ["abcd", "efgh", "ij"]);
     }
 }
