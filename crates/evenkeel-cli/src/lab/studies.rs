@@ -8,7 +8,7 @@ use evenkeel_lab::study::{Brief, ENTRIES, Entry, Size, Study};
 use serde_json::{Value, json};
 
 /// About how many seconds an experiment takes on two cores: with --quick, and at full size.
-const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[("liar", [10.0, 90.0])];
+const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[("liar", [8.0, 45.0])];
 
 #[derive(clap::Args)]
 pub(crate) struct ListArguments {

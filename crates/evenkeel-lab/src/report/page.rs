@@ -5,7 +5,7 @@ use super::table::figure_columns;
 use std::fmt::Write;
 
 const STYLE: &str = "
-body { font: 15px/1.5 system-ui, sans-serif; color: #1d2329; background: #fff; max-width: 68rem; margin: 2rem auto; padding: 0 1.5rem; }
+body { font: 15px/1.5 system-ui, sans-serif; color: #1d2329; background: #fff; max-width: 74rem; margin: 2rem auto; padding: 0 1.5rem; }
 h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 p.note { color: #59636e; max-width: 46rem; } p.verdict { font-size: 1.1rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }

@@ -43,6 +43,9 @@ const POLICIES: [&str; 4] = ["credits", "lottery-pa", "schedule-drop", "even"];
 const HALF_A_SECOND: Duration = Duration::from_millis(500);
 const SECOND: Duration = Duration::from_secs(1);
 
+/// Policies that learn take about a minute to settle; shorter runs say more about that than about lies.
+const LEAST_SECONDS: f64 = 200.0;
+
 /// What receivers do, by name.
 const GUISES: [(&str, Guise); 8] = [
     ("adds 1 s to its times", Guise::Adds(SECOND)),
@@ -85,8 +88,9 @@ const PAPER_POLICIES: [&str; 3] = ["schedule-paper", "lottery-one", "credits-pa"
 
 fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
     let Size { seeds, seconds, seed } = brief.size;
-    // Most lies are not the papers' cells: half the seeds for a third of the time are enough.
-    let small = Size { seeds: seeds.div_ceil(2), seconds: (seconds / 3.0).max(20.0), seed };
+    // Most lies are not the papers' cells: a third of the seeds for half the time are enough, but no run is so short that
+    // policies are still finding their feet.
+    let small = Size { seeds: seeds.div_ceil(3), seconds: (seconds / 2.0).max(LEAST_SECONDS).min(seconds), seed };
     let (cases, paper_cases) = (all_cases(), paper_cases());
     let (small_scenes, scenes) = (Scenes::new(small)?, Scenes::new(brief.size)?);
     watch(Progress::Expect(cases.len() as u64 * small.seeds + paper_cases.len() as u64 * seeds));
@@ -196,4 +200,47 @@ fn our_finding(results: &Results) -> Finding {
         "What is claimed is booked within what the sender's own round trips allow. The closer a policy keeps errors together, \
          the more a plausible claim still moves it; jitter widens what is plausible.",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::Verdict;
+
+    const SIZE: Size = Size { seeds: 6, seconds: 200.0, seed: 1 };
+
+    fn taken(cases: &[Case]) -> Vec<Vec<Taken>> {
+        Scenes::new(SIZE).unwrap().run(cases, &|_| {}).unwrap()
+    }
+
+    #[test]
+    fn the_paper_is_right_that_whoever_is_believed_gains_by_lying() {
+        let cases = paper_cases();
+        let finding = paper_finding(&cases, &taken(&cases));
+        assert_eq!(finding.verdict(), Verdict::Holds, "{:?}", finding.observations);
+    }
+
+    #[test]
+    fn lies_are_noticed_where_they_can_be_and_the_honest_are_not_doubted() {
+        let of = |guise| Case::new(0, "credits", guise);
+        let guises = [Guise::Adds(SECOND), Guise::Pretends(HALF_A_SECOND), Guise::Withholds, Guise::Acknowledges];
+        let all = taken(&[of(Guise::Honest)].into_iter().chain(guises.map(of)).collect::<Vec<_>>());
+        let total = |n: usize, of: fn(&Taken) -> u64| all[n].iter().map(of).sum::<u64>();
+        let (bounded, forged, lost) = (
+            [0, 1, 2, 3, 4].map(|n| total(n, |t| t.doubts.bounded)),
+            [0, 1, 2, 3, 4].map(|n| total(n, |t| t.doubts.forged)),
+            [0, 1, 2, 3, 4].map(|n| total(n, |t| t.doubts.lost)),
+        );
+        assert!(bounded[0] == 0 && bounded[1] > 100 && bounded[2] == 0, "{bounded:?}");
+        assert!(forged[..4] == [0; 4] && forged[4] > 10, "{forged:?}");
+        assert!(lost[0] == 0 && lost[3] > 100, "{lost:?}");
+    }
+
+    #[test]
+    fn acknowledging_what_was_lost_gains_nothing() {
+        let lie = Case::new(0, "credits", Guise::Acknowledges);
+        let all = taken(&[lie, lie.honestly()]);
+        let sum = |taken: &[Taken]| taken.iter().map(|taken| taken.liar).sum::<f64>();
+        assert!((sum(&all[0]) / sum(&all[1]) - 1.0).abs() < 0.05, "{all:?}");
+    }
 }
