@@ -5,8 +5,11 @@ use anyhow::{Context, Result, ensure};
 use evenkeel_lab::audit::{Audit, Question, audit};
 use std::path::PathBuf;
 
-/// Logs are CSV, plain or gzipped, with the columns t_s, entity (or player), x, y and if known z: a row for every frame, all
-/// with the same clock. Between two rows paths are straight; a gap is no time.
+/// What logs must look like.
+pub(super) const LOGS: &str = "\
+Logs are CSV, plain or gzipped, with the columns t_s, entity (or player), x, y and if known z: a row for every frame, all with \
+the same clock. Between two rows paths are straight; a gap is no time.";
+
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Where things really were.

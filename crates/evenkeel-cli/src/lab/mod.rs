@@ -22,7 +22,7 @@ pub(crate) enum Command {
     #[command(allow_negative_numbers = true)]
     Compare(Box<compare::Arguments>),
     /// Is my game fair? From logs of where things were and where each player saw them.
-    #[command(allow_negative_numbers = true)]
+    #[command(allow_negative_numbers = true, after_help = audit::LOGS)]
     Audit(audit::Arguments),
 }
 

@@ -21,9 +21,9 @@ impl Waiting {
 
     /// Another experiment begins; the bar is about that one.
     pub(super) fn begin(&self, name: &str) {
+        self.bar.set_message(format!("{name} "));
         self.bar.set_length(0);
         self.bar.reset();
-        self.bar.set_message(format!("{name} "));
     }
 
     pub(super) fn tell(&self, progress: Progress) {

@@ -53,6 +53,20 @@ impl Axis {
         Self { low, ..Self::up_to(most) }
     }
 
+    /// For what curves run along: from zero to the last value, logarithmic if the values are crowded at the low end of
+    /// decades. A time axis is not, wherever it starts.
+    pub(super) fn along(values: impl Iterator<Item = f64>) -> Self {
+        let mut sorted: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else { return Self::up_to(1.0) };
+        let middle = sorted[sorted.len() / 2];
+        match min {
+            min if min > 0.0 && max / min > DECADES && middle < max / 5.0 => Self::logarithmic(min, max),
+            min if min < 0.0 => Self { low: min, high: max.max(0.0), log: false },
+            _ => Self::exactly(max),
+        }
+    }
+
     /// Where on the axis a value is, from 0 to 1. What is off a logarithmic axis is at its end.
     pub(super) fn part(&self, value: f64) -> f64 {
         if self.log {
@@ -114,6 +128,9 @@ mod tests {
         assert_eq!(labels(Axis::over([0.02, 30.0].into_iter())), ["0.01", "0.1", "1", "10"]);
         assert_eq!(labels(Axis::over([-2.0, 2.0, f64::NAN].into_iter())), ["-2", "-1", "0", "1", "2"]);
         assert_eq!(labels(Axis::over([].into_iter())), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        let time = Axis::along((1..600).map(|n| f64::from(n) * 0.1));
+        assert_eq!((time.log, time.high), (false, 59.900000000000006));
+        assert!(Axis::along([0.01, 0.1, 1.0, 10.0].into_iter()).log);
         assert!(!Axis::over_curves(&[vec![0.001, 5.0], vec![0.002, 3.0]]).log);
         assert!(Axis::over_curves(&[vec![0.0, 5.0], vec![0.0, 0.01]]).log);
         let axis = Axis::logarithmic(2.0, 80.0);

@@ -255,6 +255,14 @@ impl Plot {
         }
     }
 
+    /// A dot at every point that has a value.
+    pub(super) fn dots(&mut self, points: impl Iterator<Item = (f64, f64)>, Pen { colour, .. }: &Pen) {
+        for (x, y) in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
+            let (x, y) = (self.x(x), self.y(y));
+            self.put(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="2.5" fill="{colour}"/>"#));
+        }
+    }
+
     /// The whole picture.
     pub(super) fn finish(self, title: &str) -> String {
         let Self { width, height, body, .. } = self;

@@ -5,6 +5,9 @@ use super::super::table::short;
 use super::{Volume, plural};
 use crate::study::{Claim, Finding, Observation, Study, Verdict};
 
+/// Where fewer seeds than this, in percent, are in the band, a claim holds at the median only.
+const ENOUGH: f64 = 75.0;
+
 fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Holds => "holds",
@@ -102,9 +105,11 @@ fn row(study: &Study, finding: &Finding) -> String {
 fn conditions(finding: &Finding) -> String {
     let one = |observation: &Observation| {
         let share = 100.0 * observation.share_within(finding.claim.band);
-        let class = if observation.supports(&finding.claim) { "yes" } else { "no" };
+        let supports = observation.supports(&finding.claim);
+        let class = if supports { "yes" } else { "no" };
+        let only = if supports && share < ENOUGH { ", at the median only" } else { "" };
         format!(
-            "<tr class=\"{class}\"><td>{}</td><td>{}</td><td>({share:.0} %)</td></tr>\n",
+            "<tr class=\"{class}\"><td>{}</td><td>{}</td><td>({share:.0} %{only})</td></tr>\n",
             escape(&observation.condition),
             short(observation.median())
         )

@@ -9,6 +9,8 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 360.0;
 /// A curve with more points than a plot has pixels is thinned.
 const MOST_POINTS: usize = 700;
+/// A curve with so few points shows where they are.
+const FEW_POINTS: usize = 20;
 
 /// A figure with its title and what there is to know to read it.
 pub(super) fn to_html(exhibit: &Exhibit) -> String {
@@ -27,19 +29,16 @@ pub(super) fn to_html(exhibit: &Exhibit) -> String {
 
 fn curves(title: &str, (x, y): (&str, &str), series: &[Series]) -> String {
     let values: Vec<Vec<f64>> = series.iter().map(|s| s.points.iter().map(|(_, y)| *y).collect()).collect();
-    let along = || series.iter().flat_map(|s| s.points.iter().map(|(x, _)| *x)).filter(|x| x.is_finite());
-    let (min, max) = along().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-    let x_axis = match Axis::over(along()) {
-        // From zero to the last point, unless the values ask for something else.
-        _ if min >= 0.0 && max <= 100.0 * min.max(f64::MIN_POSITIVE) || min == 0.0 => Axis::exactly(max),
-        axis => axis,
-    };
-    let mut plot = Plot::new(WIDTH, HEIGHT, x_axis, Axis::over_curves(&values));
+    let along = Axis::along(series.iter().flat_map(|s| s.points.iter().map(|(x, _)| *x)));
+    let mut plot = Plot::new(WIDTH, HEIGHT, along, Axis::over_curves(&values));
     plot.y_axis(y);
     plot.x_axis(x);
     for (n, curve) in series.iter().enumerate() {
         let every = curve.points.len().div_ceil(MOST_POINTS).max(1);
         plot.curve(curve.points.iter().copied().step_by(every), &Pen::of(n));
+        if curve.points.len() <= FEW_POINTS {
+            plot.dots(curve.points.iter().copied(), &Pen::of(n));
+        }
     }
     let names = series.iter().enumerate().map(|(n, curve)| (Pen::of(n).sample(), curve.name.as_str()));
     key(names) + &plot.finish(title)
