@@ -96,6 +96,9 @@ impl Names {
     }
 }
 
+/// Left, right, top and bottom.
+type Area = [f64; 4];
+
 /// A plot with its axes.
 pub(super) struct Plot {
     width: f64,
@@ -171,21 +174,29 @@ impl Plot {
 
     /// Points with their names beside them, kept apart from each other.
     pub(super) fn points(&mut self, points: &[(f64, f64, String)]) {
-        let mut order: Vec<usize> = (0..points.len()).collect();
-        order.sort_by(|a, b| points[*b].1.total_cmp(&points[*a].1));
-        let mut lowest = f64::NEG_INFINITY;
-        for n in order {
-            let (x, y) = (self.x(points[n].0), self.y(points[n].1));
+        let places: Vec<(f64, f64)> = points.iter().map(|(x, y, _)| (self.x(*x), self.y(*y))).collect();
+        let mut taken: Vec<Area> = places.iter().map(|(x, y)| [x - 5.0, x + 5.0, y - 5.0, y + 5.0]).collect();
+        for (n, (x, y)) in places.iter().enumerate() {
             let colour = colour(n);
             self.put(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="5" fill="{colour}"/>"#));
-            let label = (y + 4.0).max(lowest + 14.0);
-            lowest = label;
-            if x > self.width * 0.75 {
-                self.text((x - 9.0, label), "end", &points[n].2);
-            } else {
-                self.text((x + 9.0, label), "start", &points[n].2);
-            }
         }
+        for ((x, y), (.., name)) in places.iter().zip(points) {
+            let area = self.free_area((*x, *y), name.chars().count() as f64 * LETTER, &taken);
+            self.text((area[0], area[3] - 2.0), "start", name);
+            taken.push(area);
+        }
+    }
+
+    /// Where a name of this width fits beside a point: as near as may be; to the right of it if it fits nowhere.
+    fn free_area(&self, (x, y): (f64, f64), width: f64, taken: &[Area]) -> Area {
+        let area = |left: f64, down: f64| [left, left + width, y + down - 6.0, y + down + 6.0];
+        let inside = |a: &Area| a[0] >= LEFT && a[1] <= self.width && a[2] >= 0.0 && a[3] <= self.floor() - 1.0;
+        let apart = |a: &Area, b: &Area| a[1] <= b[0] || b[1] <= a[0] || a[3] <= b[2] || b[3] <= a[2];
+        let free = |a: &Area| inside(a) && taken.iter().all(|other| apart(a, other));
+        let sides = [x + 9.0, x - 9.0 - width];
+        let steps = (0..6).flat_map(|step| [-13.0 * f64::from(step), 13.0 * f64::from(step)]);
+        let mut all = steps.flat_map(|down| sides.map(|left| area(left, down)));
+        all.find(free).unwrap_or(area(sides[0], 0.0))
     }
 
     /// Groups of bars with their vertical axis: each group has a name and a bar for every series.
@@ -293,6 +304,19 @@ mod tests {
         assert_eq!((picture.matches("<polyline").count(), picture.matches("<circle").count()), (1, 1), "{picture}");
         assert!(picture.contains("stroke-dasharray") && !picture.contains("NaN"));
         assert!(Pen::of(1) != Pen::of(9));
+    }
+
+    #[test]
+    fn names_of_points_do_not_lie_on_each_other() {
+        let mut plot = Plot::new(400.0, 300.0, Axis::up_to(10.0), Axis::up_to(10.0));
+        let points: Vec<_> = (0..5).map(|n| (5.0 + 0.1 * f64::from(n), 5.0, format!("name {n}"))).collect();
+        plot.points(&points);
+        let picture = plot.finish("t");
+        let mut places: Vec<&str> = picture.lines().filter(|line| line.starts_with("<text")).collect();
+        places.iter_mut().for_each(|line| *line = line.split(" text-anchor").next().unwrap_or(""));
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), 5, "{picture}");
     }
 
     #[test]

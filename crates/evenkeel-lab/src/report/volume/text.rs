@@ -41,9 +41,11 @@ fn section(study: &Study, tables: bool) -> String {
     if tables && plots > 0 {
         let _ = writeln!(out, "  ({plots} more as pictures: --report DIR)\n");
     }
+    let width = study.findings.iter().map(|finding| finding.claim.id.chars().count()).max().unwrap_or(0);
     for finding in &study.findings {
         let (verdict, id) = (finding.verdict().to_string(), finding.claim.id);
-        let _ = writeln!(out, "  {verdict:<22} {id:<36} {}, must be {}", claims::range(finding), finding.claim.band);
+        let _ =
+            writeln!(out, "  {verdict:<22} {id:<width$} {}, must be {}", claims::range(finding), finding.claim.band);
     }
     if !study.findings.is_empty() {
         out.push('\n');
