@@ -4,6 +4,7 @@
 //! - [`comparison`]: the short comparison that the program runs by default;
 //! - [`experiment`]: policies compared on one's own data, and [`report`]: what came of it;
 //! - [`study`]: experiments by name, and the papers' claims that they check;
+//! - [`audit`]: whether a game is fair, from its own logs;
 //! - [`clairvoyant`]: the best that anybody could do who knew the future;
 //! - [`policies`]: policies by name;
 //! - [`recorder`]: recordings of runs, written and read;
@@ -12,6 +13,7 @@
 //! - [`clock`]: how far off the session's clock is, beside today's rules;
 //! - [`wire`]: how many bytes a vector takes, over recorded games.
 
+pub mod audit;
 pub mod bench;
 pub mod clairvoyant;
 pub mod clock;

@@ -1,34 +1,17 @@
 //! Findings as one page that needs nothing else.
 
 use super::VERSION;
-use super::svg::{Plot, colour, escape, shade};
+use super::axis::Axis;
+use super::page::{self, key, swatch, table};
+use super::svg::{Pen, Plot, colour, escape, shade};
 use super::table::{figure, thousands, verdict};
 use crate::experiment::{Findings, Row};
 use std::fmt::Write;
 
-const STYLE: &str = "
-body { font: 15px/1.5 system-ui, sans-serif; color: #1d2329; background: #fff; max-width: 68rem; margin: 2rem auto; padding: 0 1.5rem; }
-h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-p.note { color: #59636e; max-width: 46rem; } p.verdict { font-size: 1.1rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #dde1e6; }
-th:first-child, td:first-child { text-align: left; } th { font-weight: 600; vertical-align: bottom; }
-svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #3a434d; }
-.settings td, .settings th { text-align: left; }
-.grid { stroke: #e3e7eb; } .axis { stroke: #59636e; }
-.key span { display: inline-block; margin-right: 1.2rem; white-space: nowrap; }
-.key i { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px; margin-right: .35rem; vertical-align: -1px; }
-.many { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 0 1.5rem; }
-.many figure { margin: 0; } figcaption { font-weight: 600; }
-";
-
 /// The page.
 pub fn to_html(findings: &Findings) -> String {
-    let mut page = String::new();
+    let mut page = page::head("Evenkeel: policies compared");
     let mut put = |part: &str| page.push_str(part);
-    put("<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
-    put("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    put(&format!("<title>Evenkeel: policies compared</title>\n<style>{STYLE}</style>\n"));
     put(&format!(
         "<h1>Policies compared</h1>\n<p class=\"note\">evenkeel {VERSION}, {}</p>\n",
         escape(&heading(findings))
@@ -39,15 +22,15 @@ pub fn to_html(findings: &Findings) -> String {
     put("<h2>Accuracy and fairness</h2>\n<p class=\"note\">Down is fairer, left is more accurate.</p>\n");
     put(&trade_off(&findings.rows));
     put("<h2>Each receiver</h2>\n");
-    put(&key(findings.rows.iter().enumerate().map(|(n, row)| (colour(n).to_owned(), row.policy.clone()))));
+    put(&key(findings.rows.iter().enumerate().map(|(n, row)| (swatch(colour(n)), row.policy.as_str()))));
     put(&by_receiver(&findings.rows));
     put(&receivers(&findings.rows));
     put("<h2>Over time</h2>\n");
     put(&over_time(&findings.rows));
     put(&senders(&findings.rows));
     put("<h2>Settings</h2>\n");
-    put(&settings(findings));
-    put("</html>\n");
+    put(&page::settings(&findings.settings));
+    put(page::END);
     page
 }
 
@@ -64,17 +47,6 @@ fn heading(findings: &Findings) -> String {
         None | Some("1") => format!("{what}, seed {seed}"),
         Some(seeds) => format!("{what}, {seeds} seeds from {seed} on"),
     }
-}
-
-fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let cells = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
-        cells.map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect::<String>()
-    };
-    let mut out = format!("<table>\n<tr>{}</tr>\n", cells("th", &mut head.iter().copied()));
-    for row in rows {
-        let _ = writeln!(out, "<tr>{}</tr>", cells("td", &mut row.iter().map(String::as_str)));
-    }
-    out + "</table>\n"
 }
 
 fn results(rows: &[Row]) -> String {
@@ -109,20 +81,14 @@ fn largest(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 fn trade_off(rows: &[Row]) -> String {
-    let mut plot =
-        Plot::new(760.0, 380.0, largest(rows.iter().map(|row| row.mean)), largest(rows.iter().map(|row| row.std)));
+    let x = Axis::up_to(largest(rows.iter().map(|row| row.mean)));
+    let y = Axis::up_to(largest(rows.iter().map(|row| row.std)));
+    let mut plot = Plot::new(760.0, 380.0, x, y);
     plot.y_axis("standard deviation over receivers, m");
     plot.x_axis("mean export error, m");
     let points: Vec<_> = rows.iter().map(|row| (row.mean, row.std, row.policy.clone())).collect();
     plot.points(&points);
     plot.finish("Mean export error against its standard deviation, per policy")
-}
-
-fn key(entries: impl Iterator<Item = (String, String)>) -> String {
-    let entry = |(colour, name): (String, String)| {
-        format!("<span><i style=\"background:{colour}\"></i>{}</span>", escape(&name))
-    };
-    format!("<p class=\"key\">{}</p>\n", entries.map(entry).collect::<String>())
 }
 
 fn delay_names(rows: &[Row]) -> Vec<String> {
@@ -131,11 +97,11 @@ fn delay_names(rows: &[Row]) -> Vec<String> {
 
 fn by_receiver(rows: &[Row]) -> String {
     let errors = rows.iter().flat_map(|row| &row.receivers).map(|receiver| receiver.export_error);
-    let mut plot = Plot::new(760.0, 340.0, 1.0, largest(errors));
-    plot.y_axis("export error, m");
-    let group = |(n, name): (usize, String)| (name, rows.iter().map(|row| row.receivers[n].export_error).collect());
-    let groups: Vec<_> = delay_names(rows).into_iter().enumerate().map(group).collect();
-    plot.bars(&groups, "receiver, by one-way delay");
+    let mut plot = Plot::new(760.0, 340.0, Axis::up_to(1.0), Axis::up_to(largest(errors)));
+    let names = delay_names(rows);
+    let errors = |n: usize| rows.iter().map(|row| row.receivers[n].export_error).collect();
+    let groups: Vec<_> = names.iter().enumerate().map(|(n, name)| (name.as_str(), errors(n))).collect();
+    plot.bars(&groups, "receiver, by one-way delay", "export error, m");
     plot.finish("Export error of each receiver, per policy")
 }
 
@@ -162,18 +128,20 @@ fn nearest_first(row: &Row) -> Vec<usize> {
 fn over_time(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let (order, names) = (nearest_first(first), delay_names(rows));
-    let shades = order.iter().enumerate().map(|(n, receiver)| (shade(n, order.len()), names[*receiver].clone()));
+    let shades =
+        order.iter().enumerate().map(|(n, receiver)| (swatch(&shade(n, order.len())), names[*receiver].as_str()));
     let mut out = key(shades);
     let top = largest(rows.iter().flat_map(|row| row.timeline.receivers.iter().flatten().copied()));
     out.push_str("<div class=\"many\">\n");
     for row in rows {
         let step = row.timeline.step_s;
         let points = row.timeline.receivers.iter().map(Vec::len).max().unwrap_or(0);
-        let mut plot = Plot::new(500.0, 260.0, 1.0, top).tight(points as f64 * step);
+        let mut plot = Plot::new(500.0, 260.0, Axis::exactly(points as f64 * step), Axis::up_to(top));
         plot.y_axis("export error, m");
         plot.x_axis("seconds");
         for (n, receiver) in order.iter().enumerate() {
-            plot.curve(step, &row.timeline.receivers[*receiver], &shade(n, order.len()));
+            let values = row.timeline.receivers[*receiver].iter().enumerate();
+            plot.curve(values.map(|(n, value)| ((n as f64 + 0.5) * step, *value)), &Pen::new(shade(n, order.len())));
         }
         let title = format!("Export error over time under {}", row.policy);
         let _ =
@@ -195,12 +163,6 @@ fn senders(rows: &[Row]) -> String {
         })
     });
     format!("<h2>Each sender</h2>\n<details><summary>As a table</summary>\n{}</details>\n", table(&head, lines))
-}
-
-fn settings(findings: &Findings) -> String {
-    let rows =
-        table(&["setting", "value"], findings.settings.iter().map(|(name, value)| vec![name.clone(), value.clone()]));
-    format!("<div class=\"settings\">\n{rows}</div>\n")
 }
 
 #[cfg(test)]

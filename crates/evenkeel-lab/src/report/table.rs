@@ -36,6 +36,27 @@ pub(super) fn figure(value: f64) -> String {
     if value.is_nan() { "-".into() } else { format!("{value:.3}") }
 }
 
+/// A figure to three digits or so, or a dash if it is unknown.
+pub(super) fn short(value: f64) -> String {
+    let size = value.abs();
+    match size {
+        _ if value.is_nan() => "-".into(),
+        _ if value.is_infinite() => if value > 0.0 { "∞" } else { "-∞" }.into(),
+        _ if size >= 99.95 => format!("{value:.0}"),
+        _ if size >= 9.995 => format!("{value:.1}"),
+        _ if size >= 0.0995 || size == 0.0 => format!("{value:.2}"),
+        _ if size >= 0.000_995 => format!("{value:.4}"),
+        _ => format!("{value:.1e}"),
+    }
+}
+
+/// Which columns of a table hold figures: those after the first that have nothing else.
+pub(super) fn figure_columns(columns: usize, rows: &[Vec<String>]) -> Vec<bool> {
+    let starts = |c: char| c.is_ascii_digit() || "-+±∞≈<>".contains(c);
+    let is_figure = |cell: &String| cell.is_empty() || (cell.starts_with(starts) && !cell.contains('/'));
+    (0..columns).map(|n| n > 0 && rows.iter().all(|row| row.get(n).is_none_or(is_figure))).collect()
+}
+
 /// A whole number with gaps.
 pub(super) fn thousands(number: f64) -> String {
     let digits = format!("{:.0}", number.max(0.0));
@@ -111,6 +132,12 @@ mod tests {
             ["0", "999", "1 000", "1 234 567"],
             [0.0, 999.0, 1e3, 1_234_567.0].map(thousands).each_ref().map(String::as_str)
         );
+    }
+
+    #[test]
+    fn short_figures_have_about_three_digits() {
+        let all = [0.0, 1234.5, 12.345, 0.9, 0.01234, 2e-7, f64::NAN].map(short);
+        assert_eq!(all, ["0.00", "1234", "12.3", "0.90", "0.0123", "2.0e-7", "-"]);
     }
 
     /// The whole way from a motion to the page, to be seen when it changes.

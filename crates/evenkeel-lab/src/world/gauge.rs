@@ -8,7 +8,7 @@ use super::fleet::{Fleet, id_of};
 use evenkeel::{Duration, GlobalTime, Receiver, Vec3};
 
 /// Nodes and weights of Gauss quadrature on the unit interval.
-const GAUSS: [(f64, f64); 3] =
+pub(crate) const GAUSS: [(f64, f64); 3] =
     [(0.112_701_665_379_258_3, 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.887_298_334_620_741_7, 5.0 / 18.0)];
 /// Errors are also added up by such stretches of time.
 pub const BIN: Duration = Duration::from_millis(100);
@@ -185,7 +185,7 @@ impl<'a> Gauge<'a> {
     /// What came of it.
     pub(super) fn finish(self) -> Reading {
         let seconds = self.fleet.span().1.since(self.fleet.span().0).as_secs_f64();
-        let flips = flips(&self.bins);
+        let flips = flips(&self.bins, |sums| sums.export);
         let flips_per_minute = if seconds > 0.0 { flips as f64 * 60.0 / seconds } else { 0.0 };
         let spread = if self.spread.1 > 0.0 { self.spread.0 / self.spread.1 } else { 0.0 };
         Reading { sums: self.sums, bins: self.bins, spread, flips_per_minute }
@@ -196,14 +196,14 @@ fn bin_of(at: GlobalTime, origin: GlobalTime) -> usize {
     usize::try_from(at.since(origin).as_nanos() / BIN.as_nanos()).unwrap_or(0)
 }
 
-/// How often another receiver becomes the worst off, by the export error of the last second. Nobody takes over while all
+/// How often another receiver becomes the worst off, by the error of the last second that `of` picks. Nobody takes over while all
 /// are without error.
-fn flips(bins: &[Vec<Sums>]) -> usize {
+pub(crate) fn flips(bins: &[Vec<Sums>], of: fn(&Sums) -> f64) -> usize {
     let count = bins.first().map_or(0, Vec::len);
     let mut worst = None;
     let mut flips = 0;
     for end in WINDOW..=count {
-        let recent = |receiver: &Vec<Sums>| receiver[end - WINDOW..end].iter().map(|s| s.export).sum::<f64>();
+        let recent = |receiver: &Vec<Sums>| receiver[end - WINDOW..end].iter().map(of).sum::<f64>();
         let errors = bins.iter().map(recent).enumerate();
         let Some((now, error)) = errors.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))) else { continue };
         if error > 0.0 && worst.replace(now).is_some_and(|before| before != now) {
@@ -224,8 +224,8 @@ mod tests {
         (first[0], first[1]) = (1.0, 1.0);
         let mut second = [0.0; 24];
         second[16] = 1.0;
-        assert_eq!(flips(&[row(first), row(second)]), 1);
-        assert_eq!(flips(&[row(first), row([0.0; 24])]), 0);
-        assert_eq!(flips(&[]), 0);
+        assert_eq!(flips(&[row(first), row(second)], |s| s.export), 1);
+        assert_eq!(flips(&[row(first), row([0.0; 24])], |s| s.export), 0);
+        assert_eq!(flips(&[], |s| s.export), 0);
     }
 }

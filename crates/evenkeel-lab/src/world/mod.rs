@@ -7,9 +7,12 @@
 
 mod fleet;
 mod gauge;
+mod twist;
 
 pub use fleet::{Fleet, Rules, VectorKind, format};
 pub use gauge::{BIN, Sums};
+pub(crate) use gauge::{GAUSS, flips};
+pub use twist::{Doubts, Tamper, Twist};
 
 use crate::recorder::Recorder;
 use anyhow::Result;
@@ -84,6 +87,8 @@ pub struct Outcome {
     pub bins: Vec<Vec<Sums>>,
     /// What the sender's own books say.
     pub booked: Fairness,
+    /// Per receiver, what the sender did not believe of it.
+    pub doubts: Vec<Doubts>,
 }
 
 impl Outcome {
@@ -136,6 +141,8 @@ struct World<'a> {
     past: usize,
     now: GlobalTime,
     recorder: Option<Recorder>,
+    tamper: Option<Box<dyn Tamper>>,
+    doubts: Vec<Doubts>,
 }
 
 /// How far back the sender must remember. A vector is in use at the farthest receiver until the next one arrives, and that is
@@ -147,7 +154,12 @@ fn history(paths: &[Conditions]) -> Duration {
 
 /// Runs a setting.
 pub fn run(setting: Setting<'_>) -> Result<Outcome> {
-    let mut world = World::new(setting)?;
+    run_twisted(setting, Twist::default())
+}
+
+/// Runs a setting in which something is out of the ordinary.
+pub fn run_twisted(setting: Setting<'_>, twist: Twist<'_>) -> Result<Outcome> {
+    let mut world = World::new(setting, twist)?;
     while world.step()? {}
     if let Some(recorder) = world.recorder.take() {
         recorder.finish()?;
@@ -156,22 +168,26 @@ pub fn run(setting: Setting<'_>) -> Result<Outcome> {
 }
 
 impl<'a> World<'a> {
-    fn new(setting: Setting<'a>) -> Result<Self> {
+    fn new(setting: Setting<'a>, twist: Twist<'_>) -> Result<Self> {
         let Setting { fleet, rules, policy, paths, seed, origin, recorder } = setting;
         let (placing, now) = (rules.placing, fleet.span().0);
         let history = history(paths);
-        let config = SenderConfig { format: format(), policy, placing, history, ..SenderConfig::default() };
+        let trust_receipts = twist.trusting;
+        let config =
+            SenderConfig { format: format(), policy, placing, history, trust_receipts, ..SenderConfig::default() };
         let mut sender = Sender::new(config)?;
         let mut topology = Topology::uniform(Conditions::ideal())?;
         let mut receivers = Vec::new();
-        for (number, path) in (1..).zip(paths) {
-            topology.connect(SENDER, number, path.clone(), path.clone())?;
+        for ((number, path), back) in (1..).zip(paths).zip(twist.back.unwrap_or(paths)) {
+            topology.connect(SENDER, number, path.clone(), back.clone())?;
             sender.add_receiver(HostId(number), now)?;
             let mut receiver = Receiver::new(ReceiverConfig { placing, ..ReceiverConfig::default() });
             receiver.add_sender(HostId(SENDER), format(), now)?;
             receivers.push(receiver);
         }
         Ok(Self {
+            doubts: vec![Doubts::default(); receivers.len()],
+            tamper: twist.tamper,
             gauge: Gauge::new(fleet, receivers.len(), placing.lag, origin),
             owner: Owner::new(sender, rules),
             receiver_due: vec![None; receivers.len()],
@@ -237,7 +253,9 @@ impl<'a> World<'a> {
             let bytes = datagram.bytes;
             self.link.send(self.now, SENDER, datagram.to.0, bytes.len(), bytes.to_vec());
         }
-        while self.owner.sender.poll_event().is_some() {}
+        while let Some(event) = self.owner.sender.poll_event() {
+            twist::count(&mut self.doubts, event);
+        }
         self.sender_due = self.owner.sender.poll_timeout().map(|due| due.max(self.now + SHORTEST_WAIT));
     }
 
@@ -269,7 +287,13 @@ impl<'a> World<'a> {
             }
             while let Some(receipt) = receiver.poll_transmit(self.now) {
                 let bytes = receipt.bytes;
-                self.link.send(self.now, number as u32 + 1, SENDER, bytes.len(), bytes.to_vec());
+                let Some(tamper) = &mut self.tamper else {
+                    self.link.send(self.now, number as u32 + 1, SENDER, bytes.len(), bytes.to_vec());
+                    continue;
+                };
+                for (at, bytes) in tamper.instead(number, bytes, self.now) {
+                    self.link.send(at, number as u32 + 1, SENDER, bytes.len(), bytes);
+                }
             }
             while receiver.poll_event(self.now).is_some() {}
             self.receiver_due[number] = receiver.poll_timeout().map(|due| due.max(self.now + SHORTEST_WAIT));
@@ -313,6 +337,7 @@ impl<'a> World<'a> {
             flips: reading.flips_per_minute,
             bins: reading.bins,
             booked,
+            doubts: self.doubts,
         }
     }
 }

@@ -1,24 +1,14 @@
 //! `evenkeel lab compare` from outside: exit codes, messages, files.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::{folder, text};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn evenkeel(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
-    command.args(["lab", "compare"]).args(arguments).output().unwrap()
-}
-
-/// A directory of a test's own, empty.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&path);
-    std::fs::create_dir_all(&path).unwrap();
-    path
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
+    common::evenkeel(&[&["lab", "compare"], arguments].concat())
 }
 
 #[test]

@@ -1,21 +1,15 @@
-//! `evenkeel lab`: the laboratory on one's own data.
+//! `evenkeel lab compare`: policies on one's own data.
 
+use super::outputs::{Outputs, Report};
+use super::waiting::Waiting;
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
-use evenkeel_lab::experiment::{Findings, Progress, Senders, Settings, Source, paths, run as run_experiment};
+use evenkeel_lab::experiment::{Findings, Senders, Settings, Source, paths, run as run_experiment};
 use evenkeel_lab::report;
 use evenkeel_lab::workload::Motion;
 use evenkeel_lab::world::{Rules, VectorKind};
 use evenkeel_lab::{Budget, ClockRule, Conditions, Duration, Placing, Threshold};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::path::{Path, PathBuf};
-
-#[derive(clap::Subcommand)]
-pub(crate) enum Command {
-    /// Compares policies on a recorded trace or a synthetic motion, at equal numbers of vectors.
-    #[command(allow_negative_numbers = true)]
-    Compare(Box<Arguments>),
-}
+use std::path::PathBuf;
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Clock {
@@ -124,48 +118,37 @@ pub(crate) struct Arguments {
     /// The first seed. The same seed gives the same bytes.
     #[arg(long, value_name = "X", default_value_t = 1, help_heading = "Runs and results")]
     seed: u64,
-    /// Also write the findings as JSON to this file; `-` prints them instead of the table.
-    #[arg(long, value_name = "PATH", help_heading = "Runs and results")]
-    json: Option<PathBuf>,
-    /// Also write them as CSV, one line per policy and receiver.
-    #[arg(long, value_name = "PATH", help_heading = "Runs and results")]
-    csv: Option<PathBuf>,
-    /// Also write a page with plots, index.html, into this directory.
-    #[arg(long, value_name = "DIR", help_heading = "Runs and results")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
-pub(crate) fn run(command: &Command) -> Result<()> {
-    let Command::Compare(arguments) = command;
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let settings = arguments.settings()?;
-    arguments.check_outputs()?;
-    let started = std::time::Instant::now();
-    let findings = with_bar(&settings)?;
-    arguments.write(&findings)?;
-    let seconds = started.elapsed().as_secs_f64();
-    eprintln!(
-        "Simulated {:.0} s in {seconds:.1} s ({:.0} times as fast).",
-        findings.simulated_seconds,
-        findings.simulated_seconds / seconds
-    );
+    arguments.outputs.check()?;
+    let waiting = Waiting::new();
+    let findings = run_experiment(&settings, &|progress| waiting.tell(progress))?;
+    waiting.end();
+    arguments.outputs.write(&findings)?;
+    waiting.report_speed(findings.simulated_seconds);
     Ok(())
 }
 
-fn is_dash(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-fn with_bar(settings: &Settings) -> Result<Findings> {
-    let bar = ProgressBar::new(0);
-    if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} runs, {eta} left") {
-        bar.set_style(style);
+impl Report for Findings {
+    fn json(&self) -> serde_json::Value {
+        report::to_json(self)
     }
-    let findings = run_experiment(settings, &|progress| match progress {
-        Progress::Expect(runs) => bar.inc_length(runs),
-        Progress::Done => bar.inc(1),
-    });
-    bar.finish_and_clear();
-    findings
+
+    fn csv(&self) -> Result<String> {
+        report::to_csv(self)
+    }
+
+    fn html(&self) -> String {
+        report::to_html(self)
+    }
+
+    fn text(&self) -> String {
+        format!("{} {}\n", report::to_table(self), report::verdict(self))
+    }
 }
 
 impl Arguments {
@@ -227,46 +210,6 @@ impl Arguments {
             placing: Placing { rule, lag: span("--lag-ms", self.lag_ms / 1e3)?, max_age },
             relays: self.vectors_only,
         })
-    }
-
-    /// Whether the results can go where they are wanted, before anybody waits for them.
-    fn check_outputs(&self) -> Result<()> {
-        for path in [&self.json, &self.csv].into_iter().flatten().filter(|path| !is_dash(path)) {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            ensure!(folder.is_none_or(Path::is_dir), "cannot write {}: there is no such directory", path.display());
-            ensure!(!path.is_dir(), "cannot write {}: it is a directory", path.display());
-        }
-        let taken = self.report.as_ref().filter(|folder| folder.exists() && !folder.is_dir());
-        ensure!(taken.is_none(), "--report needs a directory, and there is a file of that name");
-        Ok(())
-    }
-
-    fn write(&self, findings: &Findings) -> Result<()> {
-        let put = |path: &Path, text: &str| {
-            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-        };
-        let mut quiet = false;
-        if let Some(path) = &self.json {
-            let text = format!("{:#}\n", report::to_json(findings));
-            quiet = is_dash(path);
-            if quiet { print!("{text}") } else { put(path, &text)? }
-        }
-        if let Some(path) = &self.csv {
-            put(path, &report::to_csv(findings)?)?;
-        }
-        if let Some(folder) = &self.report {
-            std::fs::create_dir_all(folder).with_context(|| format!("cannot write {}", folder.display()))?;
-            put(&folder.join("index.html"), &report::to_html(findings))?;
-        }
-        if !quiet {
-            print!("{}", report::to_table(findings));
-            println!(" {}", report::verdict(findings));
-            match &self.report {
-                Some(folder) => println!(" Details: {}", folder.join("index.html").display()),
-                None => println!(" Details: --report DIR"),
-            }
-        }
-        Ok(())
     }
 }
 

@@ -1,0 +1,145 @@
+//! `evenkeel lab list`, `run` and `all`: experiments by name.
+
+use super::outputs::{Outputs, Report, print};
+use super::waiting::Waiting;
+use anyhow::{Context, Result, ensure};
+use evenkeel_lab::report::Volume;
+use evenkeel_lab::study::{Brief, ENTRIES, Entry, Size, Study};
+use serde_json::{Value, json};
+
+/// About how many seconds an experiment takes on two cores: with --quick, and at full size.
+const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[("liar", [8.0, 45.0])];
+
+#[derive(clap::Args)]
+pub(crate) struct ListArguments {
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct RunArguments {
+    /// The experiment; `evenkeel lab list` names them.
+    name: String,
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct AllArguments {
+    #[command(flatten)]
+    how: How,
+}
+
+/// How much to run, and where results go.
+#[derive(clap::Args)]
+struct How {
+    /// A first look: 5 seeds of 240 s instead of 20 of 600 s.
+    #[arg(long, help_heading = "Runs and results")]
+    quick: bool,
+    /// Average over so many seeds.
+    #[arg(long, value_name = "N", help_heading = "Runs and results")]
+    seeds: Option<u64>,
+    /// For so many seconds each.
+    #[arg(long, value_name = "S", help_heading = "Runs and results")]
+    seconds: Option<f64>,
+    /// The first seed. The same seed gives the same bytes.
+    #[arg(long, value_name = "X", default_value_t = 1, help_heading = "Runs and results")]
+    seed: u64,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+impl How {
+    fn brief(&self) -> Result<Brief> {
+        let whole = if self.quick { Size::QUICK } else { Size::FULL };
+        let size = Size {
+            seeds: self.seeds.unwrap_or(whole.seeds),
+            seconds: self.seconds.unwrap_or(whole.seconds),
+            seed: self.seed,
+        };
+        size.check()?;
+        Ok(Brief { size, own: Vec::new() })
+    }
+}
+
+pub(super) fn list(arguments: &ListArguments) -> Result<()> {
+    if arguments.json {
+        let all: Vec<Value> = ENTRIES.iter().map(entry_json).collect();
+        return print(&format!("{:#}\n", json!({ "experiments": all })));
+    }
+    print(&ENTRIES.iter().map(entry_text).collect::<String>())
+}
+
+fn rough_seconds(entry: &Entry) -> Option<[f64; 2]> {
+    ROUGH_SECONDS.iter().find(|(name, _)| *name == entry.name).map(|(_, seconds)| *seconds)
+}
+
+fn entry_json(entry: &Entry) -> Value {
+    let [quick, full] = rough_seconds(entry).map_or([None; 2], |seconds| seconds.map(Some));
+    json!({
+        "name": entry.name,
+        "question": entry.question,
+        "reproduces": entry.reproduces,
+        "rough_seconds": full,
+        "rough_seconds_quick": quick,
+    })
+}
+
+fn entry_text(entry: &Entry) -> String {
+    let Entry { name, question, reproduces, .. } = entry;
+    let duration = rough_seconds(entry).map_or_else(String::new, |[quick, full]| {
+        format!("{:11}takes about {} (--quick: {})\n", "", words(full), words(quick))
+    });
+    format!("{name:<10} {question}\n{:11}{reproduces}\n{duration}", "")
+}
+
+fn words(seconds: f64) -> String {
+    if seconds < 90.0 { format!("{seconds:.0} s") } else { format!("{:.1} min", seconds / 60.0) }
+}
+
+pub(super) fn run_one(arguments: &RunArguments) -> Result<()> {
+    run(&[Entry::by_name(&arguments.name)?], &arguments.how)
+}
+
+pub(super) fn run_all(arguments: &AllArguments) -> Result<()> {
+    run(ENTRIES, &arguments.how)
+}
+
+fn run(entries: &[Entry], how: &How) -> Result<()> {
+    ensure!(!entries.is_empty(), "there are no experiments");
+    let brief = how.brief()?;
+    how.outputs.check()?;
+    let waiting = Waiting::new();
+    let mut studies: Vec<Study> = Vec::new();
+    for (number, entry) in (1..).zip(entries) {
+        match entries.len() {
+            1 => waiting.begin(entry.name),
+            all => waiting.begin(&format!("{number}/{all} {}", entry.name)),
+        }
+        studies.push(entry.run(&brief, &|progress| waiting.tell(progress)).with_context(|| entry.name)?);
+    }
+    waiting.end();
+    let volume = Volume { size: brief.size, studies };
+    how.outputs.write(&volume)?;
+    waiting.report_speed(volume.simulated_seconds());
+    Ok(())
+}
+
+impl Report for Volume {
+    fn json(&self) -> Value {
+        self.to_json()
+    }
+
+    fn csv(&self) -> Result<String> {
+        self.to_csv()
+    }
+
+    fn html(&self) -> String {
+        self.to_html()
+    }
+
+    fn text(&self) -> String {
+        self.to_text()
+    }
+}
