@@ -4,8 +4,10 @@
 //! A study is made of [`Exhibit`]s, for people to look at, and of [`Finding`]s, one for each claim it checks. Everything
 //! follows from its [`Size`]: equal sizes give equal bytes.
 
+mod accuracy;
 mod claim;
 mod exhibit;
+mod measure;
 
 pub use claim::{Band, Claim, Finding, Observation, Verdict};
 pub use exhibit::{Exhibit, Series};
@@ -87,7 +89,12 @@ pub struct Study {
 }
 
 /// All experiments, in the order to run them.
-pub const ENTRIES: &[Entry] = &[];
+pub const ENTRIES: &[Entry] = &[Entry {
+    name: "accuracy",
+    question: "How far off is what receivers show, counted from a vector's generation or from its arrival?",
+    reproduces: "thesis 2.3, fig. 2.2; thesis 2.2, fig. 2.1 (before and after export error)",
+    run: accuracy::run,
+}];
 
 impl Entry {
     /// The experiment with this name.

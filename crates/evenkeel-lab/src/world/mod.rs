@@ -5,15 +5,19 @@
 //! Every policy has its own sender, receivers and network; since the fate of a packet follows from its path and the time it is
 //! sent at, policies that send at the same time meet the same delays.
 
+mod film;
 mod fleet;
 mod gauge;
 
+pub use film::{Film, Shown, film};
 pub use fleet::{Fleet, Rules, VectorKind, format};
 pub use gauge::{BIN, Sums};
 
 use crate::recorder::Recorder;
 use anyhow::Result;
-use evenkeel::{Duration, Fairness, GlobalTime, HostId, Policy, Receiver, ReceiverConfig, Sender, SenderConfig};
+use evenkeel::{
+    Duration, EntityId, Fairness, GlobalTime, HostId, Policy, Pose, Receiver, ReceiverConfig, Sender, SenderConfig,
+};
 use evenkeel_link::{Conditions, Link, Topology};
 use fleet::{Moment, Owner, id_of};
 use gauge::Gauge;
@@ -145,10 +149,36 @@ fn history(paths: &[Conditions]) -> Duration {
     Duration::from_secs(2) + farthest * 4
 }
 
+/// What there is to see at a sample of a life, once everything that arrived by then has been taken in and what was due has
+/// left.
+pub struct Glance<'a> {
+    /// When.
+    pub at: GlobalTime,
+    /// Which life of the fleet.
+    pub life: usize,
+    /// What it is called on the wire.
+    pub id: EntityId,
+    /// Where it really is.
+    pub real: &'a Pose,
+    /// The sender, with its books.
+    pub sender: &'a Sender,
+    /// The receivers, in the order of the paths.
+    pub receivers: &'a [Receiver],
+}
+
 /// Runs a setting.
 pub fn run(setting: Setting<'_>) -> Result<Outcome> {
-    let mut world = World::new(setting)?;
-    while world.step()? {}
+    run_under(setting, None, &mut |_| {})
+}
+
+/// Runs a setting under somebody's eyes. Receipts go the way that the vectors came, or on paths of their own.
+pub fn run_under(
+    setting: Setting<'_>,
+    back: Option<&[Conditions]>,
+    look: &mut dyn FnMut(&Glance<'_>),
+) -> Result<Outcome> {
+    let mut world = World::new(setting, back)?;
+    while world.step(look)? {}
     if let Some(recorder) = world.recorder.take() {
         recorder.finish()?;
     }
@@ -156,7 +186,7 @@ pub fn run(setting: Setting<'_>) -> Result<Outcome> {
 }
 
 impl<'a> World<'a> {
-    fn new(setting: Setting<'a>) -> Result<Self> {
+    fn new(setting: Setting<'a>, back: Option<&[Conditions]>) -> Result<Self> {
         let Setting { fleet, rules, policy, paths, seed, origin, recorder } = setting;
         let (placing, now) = (rules.placing, fleet.span().0);
         let history = history(paths);
@@ -165,7 +195,8 @@ impl<'a> World<'a> {
         let mut topology = Topology::uniform(Conditions::ideal())?;
         let mut receivers = Vec::new();
         for (number, path) in (1..).zip(paths) {
-            topology.connect(SENDER, number, path.clone(), path.clone())?;
+            let back = back.and_then(|paths| paths.get(receivers.len())).unwrap_or(path);
+            topology.connect(SENDER, number, path.clone(), back.clone())?;
             sender.add_receiver(HostId(number), now)?;
             let mut receiver = Receiver::new(ReceiverConfig { placing, ..ReceiverConfig::default() });
             receiver.add_sender(HostId(SENDER), format(), now)?;
@@ -187,7 +218,7 @@ impl<'a> World<'a> {
     }
 
     /// Goes on to the next event. The run is over with the last sample.
-    fn step(&mut self) -> Result<bool> {
+    fn step(&mut self, look: &mut dyn FnMut(&Glance<'_>)) -> Result<bool> {
         let Some(moment) = self.fleet.moments.get(self.past) else { return Ok(false) };
         let due = self.receiver_due.iter().copied().chain([self.sender_due, self.link.poll_timeout()]);
         self.now = due.flatten().fold(moment.at, GlobalTime::min).max(self.now);
@@ -202,6 +233,7 @@ impl<'a> World<'a> {
         let moments = &self.fleet.moments[first..self.past];
         self.record(moments, &triggered)?;
         for moment in moments {
+            self.show(moment, look);
             self.count(moment);
             if self.owner.bury(self.fleet, moment)? {
                 self.gauge.end(moment.life);
@@ -209,6 +241,17 @@ impl<'a> World<'a> {
         }
         self.send_receipts();
         Ok(true)
+    }
+
+    fn show(&self, moment: &Moment, look: &mut dyn FnMut(&Glance<'_>)) {
+        look(&Glance {
+            at: moment.at,
+            life: moment.life,
+            id: id_of(moment.life),
+            real: &self.fleet.lives[moment.life].samples()[moment.sample].pose,
+            sender: &self.owner.sender,
+            receivers: &self.receivers,
+        });
     }
 
     /// Adds up what was sent about a life that is about to end.
