@@ -78,10 +78,11 @@ pub(super) fn millis(ms: f64) -> Duration {
     Duration::from_secs_f64(ms / 1e3)
 }
 
-/// A number with about three digits that matter.
+/// A number with about three digits that matter; a dash if there is none.
 pub(super) fn text(value: f64) -> String {
     match value.abs() {
-        size if size == 0.0 => "0".into(),
+        size if !size.is_finite() => "–".into(),
+        0.0 => "0".into(),
         size if size < 0.000_5 => format!("{value:.0e}"),
         size if size < 1.0 => format!("{value:.3}"),
         size if size < 10.0 => format!("{value:.2}"),
@@ -89,9 +90,9 @@ pub(super) fn text(value: f64) -> String {
     }
 }
 
-/// A share as text.
+/// A share as text; a dash if it is a share of nothing.
 pub(super) fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    if share.is_finite() { format!("{:.1} %", 100.0 * share) } else { "–".into() }
 }
 
 /// Texts as the head or the row of a table.
@@ -101,6 +102,7 @@ pub(super) fn cells<const N: usize>(texts: [&str; N]) -> Vec<String> {
 
 /// What every study says about its size.
 pub(super) fn settings_of(size: Size, more: &[(&str, String)]) -> Vec<(String, String)> {
-    let size = [("seeds", size.seeds.to_string()), ("seed", size.seed.to_string()), ("seconds", size.seconds.to_string())];
+    let size =
+        [("seeds", size.seeds.to_string()), ("seed", size.seed.to_string()), ("seconds", size.seconds.to_string())];
     more.iter().cloned().chain(size).map(|(name, value)| (name.to_owned(), value)).collect()
 }

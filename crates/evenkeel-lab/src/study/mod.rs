@@ -9,6 +9,7 @@ mod baselines;
 mod claim;
 mod clock;
 mod exhibit;
+mod hits;
 mod measure;
 
 pub use claim::{Band, Claim, Finding, Observation, Verdict};
@@ -93,11 +94,11 @@ pub struct Study {
 /// All experiments, in the order to run them.
 pub const ENTRIES: &[Entry] = &[
     Entry {
-    name: "accuracy",
-    question: "How far off is what receivers show, counted from a vector's generation or from its arrival?",
-    reproduces: "thesis 2.3, fig. 2.2; thesis 2.2, fig. 2.1 (before and after export error)",
-    run: accuracy::run,
-},
+        name: "accuracy",
+        question: "How far off is what receivers show, counted from a vector's generation or from its arrival?",
+        reproduces: "thesis 2.3, fig. 2.2; thesis 2.2, fig. 2.1 (before and after export error)",
+        run: accuracy::run,
+    },
     Entry {
         name: "clock",
         question: "How good is the session's clock beside others, and what does an imperfect one cost in metres?",
@@ -109,6 +110,12 @@ pub const ENTRIES: &[Entry] = &[
         question: "What do other ways of showing remote things cost in error, lag and spread, and whom do they exclude?",
         reproduces: "paper section 2, thesis 1.4 and 1.5 (words, no figure): bucket synchronisation, the reference model",
         run: baselines::run,
+    },
+    Entry {
+        name: "hits",
+        question: "Does a shot at what one sees hit what is there, and does rewinding make both sides agree?",
+        reproduces: "thesis 2.3.1 (words, no figure): hit rates with local and global clocks",
+        run: hits::run,
     },
 ];
 

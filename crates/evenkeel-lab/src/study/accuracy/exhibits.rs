@@ -2,7 +2,7 @@
 
 use super::Seed;
 use super::drive::Drive;
-use super::take::Cell;
+use super::take::{Cell, Points};
 use crate::study::measure::{ACCURACY_DELAYS_MS, CLOCK_RULES, cells, median, percent, text};
 use crate::study::{Exhibit, Series};
 
@@ -67,7 +67,7 @@ fn figure(seeds: &[Seed]) -> Vec<Exhibit> {
     let Some(first) = seeds.first() else { return Vec::new() };
     let panel = |(drive, delay): (usize, usize)| {
         let [global, local] = &first.takes[drive].window.as_ref()?[delay];
-        let series = |name: &str, points: &Vec<(f64, f64)>| Series { name: name.into(), points: points.clone() };
+        let series = |name: &str, points: &Points| Series { name: name.into(), points: points.clone() };
         Some(Exhibit::Curves {
             title: format!("{} motion, {} ms", Drive::ALL[drive].0, ACCURACY_DELAYS_MS[delay]),
             note: "Distance between where the tank is and where it is placed, frame by frame, in the first run.".into(),

@@ -101,8 +101,9 @@ fn averages(seeds: &[Seed]) -> Vec<Finding> {
     let local_100 = |take: &Take| take.cells[LOCAL][AT_100].peak / TANK_LENGTH;
     let largest = |seed: &Seed| seed.takes.iter().map(local_100).fold(0.0, f64::max);
     vec![
-        Finding::new(ACC_AVERAGE_SUBSTANTIALLY_LESS, average)
-            .remarking("\"In general\" is read as seven of the nine cells: the seventh smallest ratio must be in the band too."),
+        Finding::new(ACC_AVERAGE_SUBSTANTIALLY_LESS, average).remarking(
+            "\"In general\" is read as seven of the nine cells: the seventh smallest ratio must be in the band too.",
+        ),
         Finding::new(ACC_100MS_SIGNIFICANT, by_drive(seeds, |take| of_mean(take, AT_100))),
         Finding::new(ACC_LOCAL_SUBSTANTIAL_LOW_DELAY, vec![observe("largest over motions", seeds, largest)]),
         Finding::new(ACC_LOCAL_GROWS, by_drive(seeds, |take| grows(take, LOCAL, |cell| cell.mean))),
@@ -122,8 +123,10 @@ fn linear(seeds: &[Seed]) -> Vec<Finding> {
             vec![observe("linear", seeds, |seed| grows(&seed.takes[LINEAR], GLOBAL, |cell| cell.peak))],
         ),
         Finding::new(ACC_LINEAR_MUCH_SMALLER, by_delay(seeds, LINEAR, of_mean)),
-        Finding::new(ACC_LINEAR_300_LOCAL, lengths(LOCAL, |cell| cell.peak))
-            .remarking(format!("In tank widths: {}. \"Tank units\" is not defined; lengths are our reading.", text(widths))),
+        Finding::new(ACC_LINEAR_300_LOCAL, lengths(LOCAL, |cell| cell.peak)).remarking(format!(
+            "In tank widths: {}. \"Tank units\" is not defined; lengths are our reading.",
+            text(widths)
+        )),
         Finding::new(ACC_LINEAR_300_GLOBAL, lengths(GLOBAL, |cell| cell.mean)),
     ]
 }
@@ -132,9 +135,8 @@ fn circular(seeds: &[Seed]) -> Finding {
     let name = |what: &str, part: Observation| Observation::new(format!("{what}: {}", part.condition), part.values);
     let within = by_delay(seeds, CIRCULAR, |take, delay| 0.75 / take.cells[GLOBAL][delay].within);
     let smaller = by_delay(seeds, CIRCULAR, |take, delay| of_mean(take, delay) / 0.5);
-    let near = observe("mean at 300 ms", seeds, |seed| {
-        seed.takes[CIRCULAR].cells[GLOBAL][AT_300].mean / (0.1 * TANK_LENGTH)
-    });
+    let near =
+        observe("mean at 300 ms", seeds, |seed| seed.takes[CIRCULAR].cells[GLOBAL][AT_300].mean / (0.1 * TANK_LENGTH));
     let mut parts: Vec<Observation> = within.into_iter().map(|part| name("time within tolerance", part)).collect();
     parts.extend(smaller.into_iter().map(|part| name("global / local", part)));
     parts.push(near);
@@ -170,7 +172,7 @@ fn random(seeds: &[Seed]) -> Vec<Finding> {
         Finding::new(ACC_RANDOM_GLOBAL_GROWS, growing),
         Finding::new(ACC_RANDOM_FEW_WORSE, by_delay(seeds, RANDOM, |take, delay| take.worse[delay])),
         Finding::new(ACC_WORSE_AT_STOP, by_delay(seeds, RANDOM, |take, delay| take.worse_at_stop[delay]))
-            .remarking("Reversals and turns make the image run ahead as stops do."),
+            .remarking("The rest follows other changes of speed or direction, which make the image run ahead as well."),
     ]
 }
 

@@ -36,8 +36,9 @@ pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
         .into_iter()
         .map(|stops| Seed { takes: takes.by_ref().take(Drive::ALL.len()).collect(), stops })
         .collect();
-    // Six runs of each drive: three clock rules, three jitters.
-    let simulated_seconds = size.seconds * 6.0 * keys.len() as f64 + size.seconds.min(60.0) * 2.0 * size.seeds as f64;
+    // Each drive under three clock rules and with three jitters, and each seed's stops under two rules.
+    let drives = 3.0 * (size.seconds + size.seconds.min(take::LONGEST_WITH_JITTER)) * keys.len() as f64;
+    let simulated_seconds = drives + size.seconds.min(stop::SECONDS) * 2.0 * size.seeds as f64;
     Ok(Study {
         name: "accuracy",
         settings: settings_of(size, &[("delays_ms", "100, 300, 800".into()), ("threshold_m", text(take::tolerance()))]),
@@ -49,9 +50,8 @@ pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
 }
 
 fn summary(seeds: &[Seed]) -> String {
-    let mean = |drive: usize, rule: usize, delay: usize| {
-        text(median(seeds, |seed| seed.takes[drive].cells[rule][delay].mean))
-    };
+    let mean =
+        |drive: usize, rule: usize, delay: usize| text(median(seeds, |seed| seed.takes[drive].cells[rule][delay].mean));
     let past = text(median(seeds, |seed| seed.stops.global[2].past.1));
     format!(
         "Global time brings the mean distance between where a randomly driven tank is and where it is placed from {} to {} m at \

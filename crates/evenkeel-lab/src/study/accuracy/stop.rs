@@ -10,7 +10,7 @@ use anyhow::Result;
 use evenkeel::{ClockRule, Duration, GlobalTime, MotionKind, Vec3};
 
 /// A run of stops lasts no longer than this: a dozen of them.
-const SECONDS: f64 = 60.0;
+pub(super) const SECONDS: f64 = 60.0;
 /// An image is looked at so often in a frame, because it may overshoot in between.
 const LOOKS: i64 = 8;
 /// A stop is watched for the delay and this much more.

@@ -30,6 +30,9 @@ pub(super) struct Cell {
     pub(super) export: f64,
 }
 
+/// Points of a curve.
+pub(super) type Points = Vec<(f64, f64)>;
+
 /// One drive with one seed. Arrays over delays follow [`ACCURACY_DELAYS_MS`].
 pub(super) struct Take {
     /// By clock rule as in [`CLOCK_RULES`], then by delay.
@@ -49,11 +52,13 @@ pub(super) struct Take {
     /// The share of those that fall into a stop's delay.
     pub(super) worse_at_stop: [f64; 3],
     /// Distances between real and shown for the plot: by delay, then global and local.
-    pub(super) window: Option<[[Vec<(f64, f64)>; 2]; 3]>,
+    pub(super) window: Option<[[Points; 2]; 3]>,
 }
 
 /// The stretch of a run that is plotted, in seconds.
 const WINDOW: (f64, f64) = (5.0, 35.0);
+/// What holds at every instant needs no longer run.
+pub(super) const LONGEST_WITH_JITTER: f64 = 120.0;
 /// Every so many frames are plotted.
 const PLOTTED: usize = 3;
 
@@ -71,18 +76,12 @@ impl Take {
             }
             films.push(film);
         }
-        let mut after_most_with_jitter = [0.0; 3];
-        for (most, jitter) in after_most_with_jitter.iter_mut().zip(JITTERS_MS) {
-            let paths = paths(&FAIRNESS_DELAYS_MS, jitter, 0.0);
-            let (outcome, film) = filmed(&fleet, rules(ClockRule::Global), &paths, seed)?;
-            *most = (0..paths.len()).map(|r| Cell::new(&outcome, &film, r).after_most).fold(0.0, f64::max);
-        }
         let (global, local) = (&films[0], &films[1]);
         let delays = [0, 1, 2];
         let worse = delays.map(|d| worse(global, local, d));
         Ok(Self {
             cells,
-            after_most_with_jitter,
+            after_most_with_jitter: after_most_with_jitter(drive, seconds, seed)?,
             changes: fleet.changes(0) as f64 / seconds,
             overtaken: delays.map(|d| overtaken(&fleet, millis(ACCURACY_DELAYS_MS[d]))),
             off_lag: delays.map(|d| off_lag(&fleet, local, d)),
@@ -91,6 +90,18 @@ impl Take {
             window: keep_window.then(|| delays.map(|d| [window(global, d), window(local, d)])),
         })
     }
+}
+
+fn after_most_with_jitter(drive: Drive, seconds: f64, seed: u64) -> Result<[f64; 3]> {
+    let entities = drive.entities(seconds.min(LONGEST_WITH_JITTER), seed);
+    let fleet = Fleet::new("sender".into(), entities, &Rules::default())?;
+    let mut all = [0.0; 3];
+    for (most, jitter) in all.iter_mut().zip(JITTERS_MS) {
+        let paths = paths(&FAIRNESS_DELAYS_MS, jitter, 0.0);
+        let (outcome, film) = filmed(&fleet, rules(ClockRule::Global), &paths, seed)?;
+        *most = (0..paths.len()).map(|receiver| Cell::new(&outcome, &film, receiver).after_most).fold(0.0, f64::max);
+    }
+    Ok(all)
 }
 
 /// The trigger's tolerance in all of this.
@@ -166,7 +177,7 @@ fn worse(global: &Film, local: &Film, receiver: usize) -> (f64, f64) {
     (worse / f64::max(frames, 1.0), if worse > 0.0 { at_stop / worse } else { f64::NAN })
 }
 
-fn window(film: &Film, receiver: usize) -> Vec<(f64, f64)> {
+fn window(film: &Film, receiver: usize) -> Points {
     let frames = film.distances(receiver).map(|(at, off)| (at.as_secs_f64(), off));
     frames.filter(|(at, _)| (WINDOW.0..=WINDOW.1).contains(at)).step_by(PLOTTED).collect()
 }

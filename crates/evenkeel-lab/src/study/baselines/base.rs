@@ -38,9 +38,8 @@ pub(super) struct BaseCase {
 impl BaseCase {
     pub(super) fn new(seconds: f64, seed: u64) -> Result<Self> {
         let fleet = Fleet::new("sender".into(), Motion::Tank.entities(1, seconds, seed), &Rules::default())?;
-        let base = |delays: &[f64], jitter: f64| {
-            run(base_case(&fleet, Rules::default(), &paths(delays, jitter, 0.0), seed))
-        };
+        let base =
+            |delays: &[f64], jitter: f64| run(base_case(&fleet, Rules::default(), &paths(delays, jitter, 0.0), seed));
         let mut far_worst = [0.0; 3];
         for (worst, jitter) in far_worst.iter_mut().zip(JITTERS_MS) {
             let mut errors = accumulated(&base(&FAIRNESS_DELAYS_MS, jitter)?);

@@ -6,7 +6,9 @@ mod claims;
 mod score;
 mod showing;
 
-use super::measure::{FAIRNESS_DELAYS_MS, JITTERS_MS, cells, median, observe, over, percent, seeds_with, settings_of, text};
+use super::measure::{
+    FAIRNESS_DELAYS_MS, JITTERS_MS, cells, median, observe, over, percent, seeds_with, settings_of, text,
+};
 use super::{Brief, Exhibit, Finding, Observation, Study, Watch};
 use anyhow::Result;
 use base::{BUCKET_DELAYS_MS, BaseCase};
@@ -62,34 +64,39 @@ fn of_way(scores: &[&[Vec<Score>]], network: usize, way: usize, of: impl Fn(&Sco
     median(scores, |seed| of(&seed[network][way]))
 }
 
-/// A number, or a dash for those who cannot take part.
-fn dashed(value: f64) -> String {
-    if value.is_finite() { text(value) } else { "–".into() }
-}
-
 fn table(scores: &[&[Vec<Score>]], network: usize) -> Exhibit {
     let row = |(way, (name, _)): (usize, &(&str, Way))| {
         let of = |what: &dyn Fn(&Score) -> f64| of_way(scores, network, way, what);
-        let errors = (0..DELAYS_MS.len()).map(|i| dashed(of(&|score| score.errors[i])));
+        let errors = (0..DELAYS_MS.len()).map(|i| text(of(&|score| score.errors[i])));
         let excluded = scores.first().map_or(Vec::new(), |seed| seed[network][way].excluded());
         let excluded: Vec<String> = excluded.iter().map(|delay| format!("{delay} ms")).collect();
         let late = of(&|score| score.late.iter().sum::<f64>() / score.late.len() as f64);
-        let behind = |pick: fn(f64, f64) -> f64| of(&|score| score.behind_ms.iter().copied().reduce(pick).unwrap_or(0.0));
+        let behind =
+            |pick: fn(f64, f64) -> f64| of(&|score| score.behind_ms.iter().copied().reduce(pick).unwrap_or(0.0));
         let behind = format!("{:.0} to {:.0}", behind(f64::min), behind(f64::max));
-        let numbers = [text(of(&Score::mean)), text(of(&|score| score.spread)), behind];
-        let costs = [format!("{:.0}", of(&|score| score.response_ms)), text(of(&|score| score.messages)), percent(late)];
+        let numbers = [of(&Score::mean), of(&|score| score.from_owner), of(&|score| score.spread)].map(text);
+        let costs =
+            [format!("{:.0}", of(&|score| score.response_ms)), text(of(&|score| score.messages)), percent(late)];
         let out = if excluded.is_empty() { "nobody".into() } else { excluded.join(", ") };
-        [(*name).to_owned()].into_iter().chain(errors).chain(numbers).chain(costs).chain([out]).collect()
+        [(*name).to_owned()]
+            .into_iter()
+            .chain(errors)
+            .chain(numbers)
+            .chain([behind])
+            .chain(costs)
+            .chain([out])
+            .collect()
     };
     Exhibit::Table {
         title: format!("Ways of showing a remote tank, jitter ±{} ms", NETWORKS_MS[network]),
-        note: "Distance between real and shown in metres by one-way delay, its mean over those who take part, the largest \
-               distance between two receivers' images; how far the image is behind and after how long one sees an action of \
+        note: "Distance between real and shown in metres by one-way delay, its mean over those who take part, their mean \
+               distance from what the owner sees at the same instant (where its own actions wait, its own image does too), the \
+               largest distance between two receivers' images; how far the image is behind and after how long one sees an action of \
                one's own, in ms; messages a second to each receiver. A randomly driven tank; medians over seeds. Snapshots \
                take one's own actions as predicted."
             .into(),
         head: cells([
-            "way", "50 ms", "200 ms", "500 ms", "800 ms", "mean", "spread", "behind", "response", "messages/s", "too late",
+            "way", "50 ms", "200 ms", "500 ms", "800 ms", "mean", "from owner", "spread", "behind", "response", "messages/s", "too late",
             "excluded",
         ]),
         rows: Way::ALL.iter().enumerate().map(row).collect(),
@@ -104,7 +111,8 @@ fn trade_off(scores: &[&[Vec<Score>]]) -> Exhibit {
     };
     Exhibit::Points {
         title: "Response against spread".into(),
-        note: "After how long one sees an action of one's own, and how far apart two receivers see the same tank.".into(),
+        note: "After how long one sees an action of one's own, and how far apart two receivers see the same tank."
+            .into(),
         x: "response, ms".into(),
         y: "spread, metres".into(),
         points: Way::ALL.iter().enumerate().map(point).collect(),
@@ -119,8 +127,8 @@ fn summary(scores: &[&[Vec<Score>]], base: &[BaseCase]) -> String {
         "At 50 to 800 ms, a randomly driven tank is shown {} m off with global time, {} m counted from arrival, {} m by \
          interpolated snapshots and {} m in lock-step, which also answers its own player only after {} ms. Global time needs {} \
          messages of {} bytes a second, snapshots {}. A bucket of 100 ms is {} m off for the one receiver at 50 ms and excludes \
-         the rest. Waiting for the slowest or playing in lock-step makes all images equal; with global time two receivers see \
-         the tank {} m apart.",
+         the rest. Waiting for the slowest or playing in lock-step makes all images equal, the owner's included, at that \
+         price in response; with global time two receivers see the tank {} m apart.",
         mean(Way::Global),
         mean(Way::Local),
         mean(Way::Snapshots),

@@ -3,6 +3,7 @@
 use super::showing::{DELAYS_MS, Showing, Stage, Way};
 use crate::experiment::paths;
 use anyhow::Result;
+use evenkeel::Vec3;
 
 /// Who gets more than this share of the messages too late cannot take part.
 const EXCLUDED: f64 = 0.5;
@@ -12,6 +13,8 @@ const EXCLUDED: f64 = 0.5;
 pub(super) struct Score {
     /// By receiver, the mean distance between real and shown; not a number for those who cannot take part.
     pub(super) errors: Vec<f64>,
+    /// The mean distance between what the owner sees and what those who take part see, at the same instant.
+    pub(super) from_owner: f64,
     /// The mean over time of the largest distance between two receivers' images.
     pub(super) spread: f64,
     /// By receiver, how far behind the present the image is meant to be, in ms.
@@ -27,13 +30,15 @@ pub(super) struct Score {
 impl Score {
     fn new(stage: &Stage, showing: Showing) -> Self {
         let takes_part = |late: &f64| *late <= EXCLUDED;
-        let error = |(frames, late): (&Vec<Option<evenkeel::Vec3>>, &f64)| {
-            let pairs = frames.iter().zip(&stage.film().real).filter_map(|(shown, real)| Some(((*shown)?, real)));
-            let (sum, count) = pairs.fold((0.0, 0.0), |(s, n), (shown, real)| (s + shown.distance(real.position()), n + 1.0));
-            if takes_part(late) && count > 0.0 { sum / count } else { f64::NAN }
+        let real: Vec<Option<Vec3>> = stage.film().real.iter().map(|pose| Some(pose.position())).collect();
+        let from = |image: &[Option<Vec3>]| -> Vec<f64> {
+            let each = showing.shown.iter().zip(&showing.late);
+            each.map(|(frames, late)| if takes_part(late) { distance(frames, image) } else { f64::NAN }).collect()
         };
+        let owner = showing.owner.as_deref().unwrap_or(&real);
         Self {
-            errors: showing.shown.iter().zip(&showing.late).map(error).collect(),
+            errors: from(&real),
+            from_owner: mean_of_finite(&from(owner)),
             spread: spread(&showing, takes_part),
             behind_ms: showing.behind_ms,
             response_ms: showing.response_ms,
@@ -44,9 +49,7 @@ impl Score {
 
     /// The mean error of those who take part.
     pub(super) fn mean(&self) -> f64 {
-        let there = self.errors.iter().filter(|error| error.is_finite());
-        let (sum, count) = there.fold((0.0, 0.0), |(sum, count), error| (sum + error, count + 1.0));
-        sum / count
+        mean_of_finite(&self.errors)
     }
 
     /// The delays of those who cannot take part.
@@ -56,15 +59,32 @@ impl Score {
     }
 }
 
+fn mean_of_finite(values: &[f64]) -> f64 {
+    let there = values.iter().filter(|value| value.is_finite());
+    let (sum, count) = there.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
+}
+
+/// The mean distance between two images over the frames that have both.
+fn distance(a: &[Option<Vec3>], b: &[Option<Vec3>]) -> f64 {
+    let pairs = a.iter().zip(b).filter_map(|(a, b)| Some((*a)?.distance((*b)?)));
+    mean_of_finite(&pairs.collect::<Vec<_>>())
+}
+
 /// The largest distance between two images, averaged over the frames on which all who take part show something.
 fn spread(showing: &Showing, takes_part: impl Fn(&f64) -> bool) -> f64 {
-    let there: Vec<_> =
-        showing.shown.iter().zip(&showing.late).filter(|(_, late)| takes_part(late)).map(|(frames, _)| frames).collect();
+    let there: Vec<_> = showing
+        .shown
+        .iter()
+        .zip(&showing.late)
+        .filter(|(_, late)| takes_part(late))
+        .map(|(frames, _)| frames)
+        .collect();
     let frames = there.iter().map(|frames| frames.len()).min().unwrap_or(0);
     let (mut sum, mut count) = (0.0, 0.0);
     for frame in 0..frames {
         let Some(images) = there.iter().map(|frames| frames[frame]).collect::<Option<Vec<_>>>() else { continue };
-        let others = |(i, a): (usize, &evenkeel::Vec3)| images[..i].iter().map(|b| a.distance(*b)).fold(0.0, f64::max);
+        let others = |(i, a): (usize, &Vec3)| images[..i].iter().map(|b| a.distance(*b)).fold(0.0, f64::max);
         sum += images.iter().enumerate().map(others).fold(0.0, f64::max);
         count += 1.0;
     }

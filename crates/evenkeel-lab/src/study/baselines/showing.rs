@@ -54,6 +54,8 @@ impl Way {
 pub(super) struct Showing {
     /// By receiver, then by frame of the film.
     pub(super) shown: Vec<Vec<Option<Vec3>>>,
+    /// What the owner itself sees, if not what is real.
+    pub(super) owner: Option<Vec<Option<Vec3>>>,
     /// By receiver, how far behind the present the image is meant to be, on average, in ms.
     pub(super) behind_ms: Vec<f64>,
     /// After how long a player sees an action of its own, in ms.
@@ -136,6 +138,7 @@ impl Stage {
         let exported: Vec<Option<Vec3>> = self.film.exported.iter().map(|position| Some(*position)).collect();
         Showing {
             shown: vec![exported; self.paths.len()],
+            owner: None,
             behind_ms: vec![0.0; self.paths.len()],
             response_ms: 0.0,
             messages: self.vector_rate(),
@@ -144,9 +147,11 @@ impl Stage {
     }
 
     fn vectors(&self, film: &Film, late: bool) -> Showing {
-        let positions = |frames: &Vec<Option<crate::world::Shown>>| frames.iter().map(|s| Some((*s)?.position)).collect();
+        let positions =
+            |frames: &Vec<Option<crate::world::Shown>>| frames.iter().map(|s| Some((*s)?.position)).collect();
         Showing {
             shown: film.receivers.iter().map(positions).collect(),
+            owner: None,
             behind_ms: self.delays_ms().map(|delay| if late { delay } else { 0.0 }).collect(),
             response_ms: 0.0,
             messages: self.vector_rate(),
@@ -165,7 +170,8 @@ impl Stage {
         let wait = |path: &Path| path.conditions().delay + millis(INTERPOLATION_MS);
         let receiver = |path: &Path| -> Vec<Option<Vec3>> {
             let arrivals: Vec<_> = issued.iter().map(|at| path.fate(*at).arrival()).collect();
-            let known = |index: usize, now: GlobalTime| arrivals.get(index).copied().flatten().is_some_and(|at| at <= now);
+            let known =
+                |index: usize, now: GlobalTime| arrivals.get(index).copied().flatten().is_some_and(|at| at <= now);
             let frame = |now: &GlobalTime| {
                 let shown = *now - wait(path);
                 let before = issued.partition_point(|at| *at <= shown).checked_sub(1)?;
@@ -182,6 +188,7 @@ impl Stage {
         let late = |path: &Path| late_share(path, &issued, wait(path));
         Showing {
             shown: self.paths.iter().map(receiver).collect(),
+            owner: None,
             behind_ms: self.paths.iter().map(|path| wait(path).as_millis_f64()).collect(),
             response_ms: 0.0,
             messages: 1e3 / SNAPSHOT_MS,
@@ -192,8 +199,10 @@ impl Stage {
     /// Every state is shown so long after it was issued, or never.
     fn bucket(&self, wait_ms: f64) -> Showing {
         let (issued, wait) = (self.issued(BUCKET_MS), millis(wait_ms));
-        let receiver = |path: &Path| -> Vec<Option<Vec3>> {
-            let in_time = |at: &GlobalTime| path.fate(*at).arrival().is_some_and(|arrival| arrival <= *at + wait);
+        // The owner's own states are always in time.
+        let screen = |path: Option<&Path>| -> Vec<Option<Vec3>> {
+            let arrival = |at: GlobalTime| path.map_or(Some(at), |path| path.fate(at).arrival());
+            let in_time = |at: &GlobalTime| arrival(*at).is_some_and(|arrival| arrival <= *at + wait);
             let played: Vec<GlobalTime> = issued.iter().copied().filter(in_time).collect();
             let frame = |now: &GlobalTime| {
                 let next = played.partition_point(|at| *at + wait <= *now);
@@ -202,7 +211,8 @@ impl Stage {
             self.film.at.iter().map(frame).collect()
         };
         Showing {
-            shown: self.paths.iter().map(receiver).collect(),
+            shown: self.paths.iter().map(|path| screen(Some(path))).collect(),
+            owner: Some(screen(None)),
             behind_ms: vec![wait_ms + BUCKET_MS / 2.0; self.paths.len()],
             response_ms: wait_ms,
             messages: 1e3 / BUCKET_MS,
@@ -227,7 +237,8 @@ impl Stage {
         let waited: f64 = played.iter().zip(&issued).map(|(at, start)| at.since(*start).as_millis_f64()).sum();
         let mean = waited / issued.len().max(1) as f64;
         Showing {
-            shown: vec![shown; self.paths.len()],
+            shown: vec![shown.clone(); self.paths.len()],
+            owner: Some(shown),
             behind_ms: vec![mean; self.paths.len()],
             response_ms: mean,
             messages: 1e3 / TURN_MS,

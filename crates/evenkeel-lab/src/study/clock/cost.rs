@@ -113,7 +113,10 @@ impl Cost {
         let fleet = Fleet::new("sender".into(), Motion::Tank.entities(1, seconds, seed), &rules[0])?;
         let paths = network.paths();
         let profile = Profile { seconds: seconds + WARM + 1.0, ..REFERENCE };
-        let errors: Vec<_> = (0..).zip(&paths).map(|(n, path)| frame_errors(path, &profile, seed.wrapping_mul(8).wrapping_add(n))).collect();
+        let errors: Vec<_> = (0..)
+            .zip(&paths)
+            .map(|(n, path)| frame_errors(path, &profile, seed.wrapping_mul(8).wrapping_add(n)))
+            .collect();
         let mut sums = Sums::default();
         run_under(base_case(&fleet, rules[0], &paths, seed), None, &mut |glance| sums.look(glance, &errors))?;
         let (_, local) = filmed(&fleet, rules[1], &paths, seed)?;

@@ -35,7 +35,10 @@ pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
     let clocks = reports.len() as f64 * runs as f64;
     Ok(Study {
         name: "clock",
-        settings: settings_of(size, &[("delays_ms", "100, 300, 800".into()), ("clock_seconds", text(seconds)), ("drive_seconds", text(drive))]),
+        settings: settings_of(
+            size,
+            &[("delays_ms", "100, 300, 800".into()), ("clock_seconds", text(seconds)), ("drive_seconds", text(drive))],
+        ),
         summary: summary(&reports, &costs),
         exhibits: exhibits::exhibits(&reports, &costs, &ways),
         findings: findings(&costs, &ways),
