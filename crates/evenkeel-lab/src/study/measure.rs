@@ -30,7 +30,7 @@ pub(super) fn rules(rule: ClockRule) -> Rules {
 
 /// The base case on a fleet, filmed.
 pub(super) fn filmed(fleet: &Fleet, rules: Rules, paths: &[Conditions], seed: u64) -> Result<(Outcome, Film)> {
-    film(base_case(fleet, rules, paths, seed), None)
+    film(base_case(fleet, rules, paths, seed))
 }
 
 /// The setting of the base case on a fleet.

@@ -9,7 +9,7 @@ mod film;
 mod fleet;
 mod gauge;
 
-pub use film::{Film, Shown, film};
+pub use film::{Film, Shown, film, in_use, middle};
 pub use fleet::{Fleet, Rules, VectorKind, format};
 pub use gauge::{BIN, Sums};
 

@@ -82,7 +82,7 @@ fn export_errors(seeds: &[Seed]) -> Vec<Finding> {
     let total = |cell: &Cell| cell.export;
     vec![
         Finding::new(ACC_AFTER_EXPORT_ZERO, after)
-            .remarking("Looked at on every frame. Exported is what the vector says after quantisation, on both sides."),
+            .remarking("Looked at sixty times a second, between two samples. Exported is what the vector says after quantisation, on both sides."),
         Finding::new(ACC_LOCAL_LAGS_BY_DELAY, by_cell(seeds, |take, delay| take.off_lag[delay])).remarking(
             "Stamps are on ticks of 1 ms and arrivals are not: 2.5 cm, a tick's way at full speed, is counted as quantisation.",
         ),

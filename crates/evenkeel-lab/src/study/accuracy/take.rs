@@ -6,7 +6,7 @@ use crate::study::measure::{ACCURACY_DELAYS_MS, CLOCK_RULES, FAIRNESS_DELAYS_MS,
 use crate::workload::FRAME;
 use crate::world::{Film, Fleet, Outcome, Rules, format};
 use anyhow::Result;
-use evenkeel::{ClockRule, Duration, MotionKind, Vec3};
+use evenkeel::{ClockRule, Duration, Vec3};
 
 /// No tank is faster.
 const FULL_SPEED: f64 = 25.0;
@@ -116,7 +116,7 @@ impl Cell {
         let mut frames = 0.0;
         for ((real, exported), shown) in film.real.iter().zip(&film.exported).zip(&film.receivers[receiver]) {
             let Some(shown) = shown else { continue };
-            let off = shown.position.distance(real.position());
+            let off = shown.position.distance(*real);
             let off_export = shown.position.distance(*exported);
             frames += 1.0;
             cell.peak = cell.peak.max(off);
@@ -161,14 +161,14 @@ fn worse(global: &Film, local: &Film, receiver: usize) -> (f64, f64) {
     let (mut frames, mut worse, mut at_stop) = (0.0, 0.0, 0.0);
     let (mut moved, mut stopped) = (false, None);
     for (frame, real) in global.real.iter().enumerate() {
-        let moves = real.motion(MotionKind::Linear).velocity_at(0.0) != Vec3::ZERO;
+        let moves = global.velocity[frame] != Vec3::ZERO;
         if moved && !moves {
             stopped = Some(global.at[frame]);
         }
         moved = moves;
         let [Some(one), Some(other)] = [global, local].map(|film| film.receivers[receiver][frame]) else { continue };
         frames += 1.0;
-        let [off, off_local] = [one, other].map(|shown| shown.position.distance(real.position()));
+        let [off, off_local] = [one, other].map(|shown| shown.position.distance(*real));
         if off > off_local + tolerance() {
             worse += 1.0;
             at_stop += f64::from(stopped.is_some_and(|stop| global.at[frame].since(stop) <= after_stop));

@@ -30,7 +30,7 @@ pub(super) struct Score {
 impl Score {
     fn new(stage: &Stage, showing: Showing) -> Self {
         let takes_part = |late: &f64| *late <= EXCLUDED;
-        let real: Vec<Option<Vec3>> = stage.film().real.iter().map(|pose| Some(pose.position())).collect();
+        let real: Vec<Option<Vec3>> = stage.film().real.iter().map(|place| Some(*place)).collect();
         let from = |image: &[Option<Vec3>]| -> Vec<f64> {
             let each = showing.shown.iter().zip(&showing.late);
             each.map(|(frames, late)| if takes_part(late) { distance(frames, image) } else { f64::NAN }).collect()

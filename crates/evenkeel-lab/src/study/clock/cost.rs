@@ -3,9 +3,9 @@
 use crate::clock::{Profile, REFERENCE, frame_errors};
 use crate::study::measure::{ACCURACY_DELAYS_MS, base_case, filmed, millis, rules};
 use crate::workload::Motion;
-use crate::world::{Film, Fleet, Glance, run_under};
+use crate::world::{Film, Fleet, Glance, in_use, middle, run_under};
 use anyhow::Result;
-use evenkeel::ClockRule;
+use evenkeel::{ClockRule, GlobalTime, Vec3};
 use evenkeel_link::{Conditions, Jitter};
 
 /// The clocks, in the order of [`frame_errors`].
@@ -67,6 +67,11 @@ struct Mean {
 }
 
 impl Mean {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1.0;
+    }
+
     fn value(self) -> f64 {
         self.sum / self.count.max(1.0)
     }
@@ -78,31 +83,48 @@ struct Sums {
     clocks: [[Mean; 3]; 4],
     constant: [[Mean; 3]; CONSTANT_MS.len()],
     frame: usize,
+    /// What was real at the sample before, and the newest vector of each receiver then.
+    before: Option<(GlobalTime, Vec3)>,
+    newest: [Option<(GlobalTime, evenkeel::Motion)>; 3],
 }
 
 impl Sums {
-    /// Places the tank by each clock at one frame. `errors` are by receiver, then by clock, frame by frame.
+    /// Places the tank by each clock between two samples. `errors` are by receiver, then by clock, frame by frame.
     fn look(&mut self, glance: &Glance<'_>, errors: &[[Vec<(f64, f64)>; 4]]) {
-        let warm = (WARM * 60.0) as usize;
-        for (number, receiver) in glance.receivers.iter().enumerate() {
-            // Straight from the newest vector: a clock that is off stamps arrivals alike, so that it never hides one.
-            let Some((generated, motion)) = receiver.newest(glance.id) else { continue };
-            let age = glance.at.since(generated).as_secs_f64();
-            let add = |mean: &mut Mean, error_ms: f64| {
-                mean.sum += motion.position_at(age + error_ms / 1e3).distance(glance.real.position());
-                mean.count += 1.0;
-            };
-            for (row, error_ms) in self.constant.iter_mut().zip(CONSTANT_MS) {
-                add(&mut row[number], error_ms);
-            }
-            for (row, errors) in self.clocks.iter_mut().zip(&errors[number]) {
-                let error_ms = errors.get(self.frame + warm).map_or(f64::INFINITY, |(_, ms)| *ms);
-                if error_ms.is_finite() {
-                    add(&mut row[number], error_ms);
-                }
+        let here = glance.real.position();
+        if let Some((before, there)) = self.before.replace((glance.at, here)) {
+            let real = there + (here - there) * 0.5;
+            for number in 0..glance.receivers.len() {
+                self.place(glance, number, (middle(before, glance.at), real), &errors[number]);
             }
         }
+        for (newest, receiver) in self.newest.iter_mut().zip(glance.receivers) {
+            *newest = receiver.newest(glance.id);
+        }
         self.frame += 1;
+    }
+
+    fn place(
+        &mut self,
+        glance: &Glance<'_>,
+        number: usize,
+        (at, real): (GlobalTime, Vec3),
+        errors: &[Vec<(f64, f64)>; 4],
+    ) {
+        // Straight from the vector in use: a clock that is off stamps arrivals alike, so that it never hides one.
+        let vector = in_use(&glance.receivers[number], glance, at, self.newest[number]);
+        let Some((generated, motion)) = vector else { return };
+        let age = at.since(generated).as_secs_f64();
+        let off = |error_ms: f64| motion.position_at(age + error_ms / 1e3).distance(real);
+        for (row, error_ms) in self.constant.iter_mut().zip(CONSTANT_MS) {
+            row[number].add(off(error_ms));
+        }
+        let frame = self.frame + (WARM * 60.0) as usize;
+        for (row, errors) in self.clocks.iter_mut().zip(errors) {
+            if let Some((_, error_ms)) = errors.get(frame).filter(|(_, error_ms)| error_ms.is_finite()) {
+                row[number].add(off(*error_ms));
+            }
+        }
     }
 }
 
@@ -127,6 +149,7 @@ impl Cost {
 }
 
 fn mean_distance(film: &Film, receiver: usize) -> f64 {
-    let add = |mean: Mean, (_, distance)| Mean { sum: mean.sum + distance, count: mean.count + 1.0 };
-    film.distances(receiver).fold(Mean::default(), add).value()
+    let mut mean = Mean::default();
+    film.distances(receiver).for_each(|(_, distance)| mean.add(distance));
+    mean.value()
 }
