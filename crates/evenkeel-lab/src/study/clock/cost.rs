@@ -94,8 +94,8 @@ impl Sums {
         let here = glance.real.position();
         if let Some((before, there)) = self.before.replace((glance.at, here)) {
             let real = there + (here - there) * 0.5;
-            for number in 0..glance.receivers.len() {
-                self.place(glance, number, (middle(before, glance.at), real), &errors[number]);
+            for (number, errors) in errors.iter().enumerate() {
+                self.place(glance, number, (middle(before, glance.at), real), errors);
             }
         }
         for (newest, receiver) in self.newest.iter_mut().zip(glance.receivers) {
