@@ -40,15 +40,16 @@ impl BaseCase {
         let fleet = Fleet::new("sender".into(), Motion::Tank.entities(1, seconds, seed), &Rules::default())?;
         let base =
             |delays: &[f64], jitter: f64| run(base_case(&fleet, Rules::default(), &paths(delays, jitter, 0.0), seed));
-        let mut far_worst = [0.0; 3];
-        for (worst, jitter) in far_worst.iter_mut().zip(JITTERS_MS) {
-            let mut errors = accumulated(&base(&FAIRNESS_DELAYS_MS, jitter)?);
+        let [fixed, moderate, high] = JITTERS_MS.map(|jitter| base(&FAIRNESS_DELAYS_MS, jitter));
+        let by_jitter = [fixed?, moderate?, high?];
+        let far_worst = by_jitter.each_ref().map(|outcome| {
+            let mut errors = accumulated(outcome);
             errors.reverse();
-            *worst = growth(&errors);
-        }
+            growth(&errors)
+        });
         let equal = accumulated(&base(&[300.0; 3], 0.0)?);
         let (mean, std, _) = crate::world::statistics(equal.into_iter());
-        let all = base(&FAIRNESS_DELAYS_MS, 0.0)?;
+        let all = &by_jitter[0];
         let third = run(Setting {
             policy: make_policy("base/3", &[], Budget::of_base(1, 3), seed)?,
             ..base_case(&fleet, Rules::default(), &paths(&FAIRNESS_DELAYS_MS, 0.0, 0.0), seed)

@@ -29,7 +29,7 @@ pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
     let base = over(&seeds, watch, |seed| BaseCase::new(size.seconds, *seed))?;
     let scores = over(&seeds_with(size, &NETWORKS_MS), watch, |(seed, jitter)| scores(*jitter, seconds, *seed))?;
     let scores: Vec<&[Vec<Score>]> = scores.chunks(NETWORKS_MS.len()).collect();
-    let simulated_seconds = size.seeds as f64 * (6.0 * size.seconds + 4.0 * seconds);
+    let simulated_seconds = size.seeds as f64 * (5.0 * size.seconds + 4.0 * seconds);
     let mut exhibits: Vec<Exhibit> = (0..NETWORKS_MS.len()).map(|network| table(&scores, network)).collect();
     exhibits.push(trade_off(&scores));
     Ok(Study {

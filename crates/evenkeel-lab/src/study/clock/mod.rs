@@ -15,7 +15,7 @@ use evenkeel_link::Conditions;
 use one_way::{OneWay, Way};
 
 /// Clocks settle within seconds: runs beyond this show nothing new.
-const LONGEST: f64 = 300.0;
+const LONGEST: f64 = 240.0;
 /// The same for what they cost in metres.
 const LONGEST_DRIVE: f64 = 120.0;
 
@@ -25,7 +25,7 @@ pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
     let seconds = size.seconds.min(LONGEST);
     let drive = seconds.min(LONGEST_DRIVE);
     // Each run has thousands of frames, and every path pools them all.
-    let runs = size.seeds.div_ceil(2);
+    let runs = (size.seeds / 2).max(1);
     let reports = over(&paths()?, watch, |(name, path)| Ok(report(name, path, seconds, runs, size.seed)))?;
     let costs = over(&seeds_with(size, &Network::ALL), watch, |(seed, network)| Cost::new(*network, drive, *seed))?;
     let ways = over(&seeds_with(size, &Way::ALL), watch, |(seed, way)| OneWay::new(*way, drive, *seed))?;
