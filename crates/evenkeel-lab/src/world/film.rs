@@ -83,9 +83,11 @@ impl Film {
         self.velocity.push(before.real.motion(MotionKind::Linear).velocity_at(0.0));
         self.exported.push(position(motion, *generated, at));
         for ((frames, receiver), had) in self.receivers.iter_mut().zip(glance.receivers).zip(&before.had) {
+            let has = receiver.newest(glance.id).is_some_and(|(stamp, _)| stamp == *generated);
             let shown = receiver.place(glance.id, at).ok().map(|placed| {
-                // It had it a sample before, or has got it since and shows it.
-                let shows = motion.position_at(placed.age.as_secs_f64()) == placed.position;
+                // It had it a sample before, or has got it since and shows it. The motion alone would not tell: who goes
+                // back and forth repeats itself.
+                let shows = has && motion.position_at(placed.age.as_secs_f64()) == placed.position;
                 Shown { position: placed.position, newest: shows || *had == Some(*generated) }
             });
             frames.push(shown);
