@@ -126,6 +126,12 @@ pub fn measure_path(name: &str, path: &Conditions, profile: &Profile, runs: u64,
     }
 }
 
+/// How far each clock is off at each frame of one run of `profile` on `path`: seconds and ms, in the order ours, EWMA of half
+/// the round trip, NTP's shortest of eight, lightyear's rule. Infinite while there is no time yet.
+pub fn frame_errors(path: &Conditions, profile: &Profile, seed: u64) -> [Vec<(f64, f64)>; 4] {
+    world::run(path, profile, seed).errors_ms
+}
+
 /// How a set clock heals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepReport {

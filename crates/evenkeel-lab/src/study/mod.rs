@@ -4,9 +4,14 @@
 //! A study is made of [`Exhibit`]s, for people to look at, and of [`Finding`]s, one for each claim it checks. Everything
 //! follows from its [`Size`]: equal sizes give equal bytes.
 
+mod accuracy;
+mod baselines;
 mod claim;
+mod clock;
 mod exhibit;
+mod hits;
 mod liar;
+mod measure;
 
 pub use claim::{Band, Claim, Finding, Observation, Verdict};
 pub use exhibit::{Exhibit, Series};
@@ -88,7 +93,33 @@ pub struct Study {
 }
 
 /// All experiments, in the order to run them.
-pub const ENTRIES: &[Entry] = &[liar::ENTRY];
+pub const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "accuracy",
+        question: "How far off is what receivers show, counted from a vector's generation or from its arrival?",
+        reproduces: "thesis 2.3, fig. 2.2; thesis 2.2, fig. 2.1 (before and after export error)",
+        run: accuracy::run,
+    },
+    Entry {
+        name: "clock",
+        question: "How good is the session's clock beside others, and what does an imperfect one cost in metres?",
+        reproduces: "thesis 2.1 and 4.5.1 (words, no figure): synchronised clocks, and one-way delays instead",
+        run: clock::run,
+    },
+    Entry {
+        name: "baselines",
+        question: "What do other ways of showing remote things cost in error, lag and spread, and whom do they exclude?",
+        reproduces: "paper section 2, thesis 1.4 and 1.5 (words, no figure): bucket synchronisation, the reference model",
+        run: baselines::run,
+    },
+    Entry {
+        name: "hits",
+        question: "Does a shot at what one sees hit what is there, and does rewinding make both sides agree?",
+        reproduces: "thesis 2.3.1 (words, no figure): hit rates with local and global clocks",
+        run: hits::run,
+    },
+    liar::ENTRY,
+];
 
 impl Entry {
     /// The experiment with this name.

@@ -88,6 +88,8 @@ pub struct Fleet {
     pub(super) moments: Vec<Moment>,
     /// Per life, the vectors of the base case with their times of generation.
     pub(super) exported: Vec<Vec<(GlobalTime, Motion)>>,
+    /// Per life, why each of them became due.
+    causes: Vec<Vec<Cause>>,
 }
 
 impl Fleet {
@@ -104,8 +106,8 @@ impl Fleet {
         });
         let mut moments: Vec<Moment> = all.collect();
         moments.sort();
-        let exported = vec![Vec::new(); lives.len()];
-        let mut fleet = Self { name, entities: names, owners, exported, lives, moments };
+        let (exported, causes) = (vec![Vec::new(); lives.len()], vec![Vec::new(); lives.len()]);
+        let mut fleet = Self { name, entities: names, owners, exported, causes, lives, moments };
         fleet.export(rules)?;
         Ok(fleet)
     }
@@ -130,6 +132,11 @@ impl Fleet {
         &self.exported[life]
     }
 
+    /// How many vectors of a life became due because its path had changed: neither the first nor a heartbeat.
+    pub fn changes(&self, life: usize) -> usize {
+        self.causes[life].iter().filter(|cause| matches!(cause, Cause::Distance | Cause::Angle)).count()
+    }
+
     /// The first and the last moment; the origin if there are none.
     pub fn span(&self) -> (GlobalTime, GlobalTime) {
         let ends = self.moments.first().zip(self.moments.last());
@@ -142,7 +149,8 @@ impl Fleet {
         let mut owner = Owner::new(Sender::new(config)?, *rules);
         let moments = std::mem::take(&mut self.moments);
         for moment in &moments {
-            if owner.observe(self, moment)?.is_some() {
+            if let Some(cause) = owner.observe(self, moment)? {
+                self.causes[moment.life].push(cause);
                 let ledger = owner.sender.ledger();
                 let newest = ledger.entity(id_of(moment.life)).and_then(|entity| ledger.newest(entity));
                 self.exported[moment.life].extend(newest.map(|vector| (vector.generated, vector.motion)));

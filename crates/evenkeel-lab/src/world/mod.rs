@@ -5,10 +5,12 @@
 //! Every policy has its own sender, receivers and network; since the fate of a packet follows from its path and the time it is
 //! sent at, policies that send at the same time meet the same delays.
 
+mod film;
 mod fleet;
 mod gauge;
 mod twist;
 
+pub use film::{Film, Shown, film, in_use, middle};
 pub use fleet::{Fleet, Rules, VectorKind, format};
 pub use gauge::{BIN, Sums};
 pub(crate) use gauge::{GAUSS, flips};
@@ -16,7 +18,9 @@ pub use twist::{Doubts, Tamper, Twist};
 
 use crate::recorder::Recorder;
 use anyhow::Result;
-use evenkeel::{Duration, Fairness, GlobalTime, HostId, Policy, Receiver, ReceiverConfig, Sender, SenderConfig};
+use evenkeel::{
+    Duration, EntityId, Fairness, GlobalTime, HostId, Policy, Pose, Receiver, ReceiverConfig, Sender, SenderConfig,
+};
 use evenkeel_link::{Conditions, Link, Topology};
 use fleet::{Moment, Owner, id_of};
 use gauge::Gauge;
@@ -152,6 +156,23 @@ fn history(paths: &[Conditions]) -> Duration {
     Duration::from_secs(2) + farthest * 4
 }
 
+/// What there is to see at a sample of a life, once everything that arrived by then has been taken in and what was due has
+/// left.
+pub struct Glance<'a> {
+    /// When.
+    pub at: GlobalTime,
+    /// Which life of the fleet.
+    pub life: usize,
+    /// What it is called on the wire.
+    pub id: EntityId,
+    /// Where it really is.
+    pub real: &'a Pose,
+    /// The sender, with its books.
+    pub sender: &'a Sender,
+    /// The receivers, in the order of the paths.
+    pub receivers: &'a [Receiver],
+}
+
 /// Runs a setting.
 pub fn run(setting: Setting<'_>) -> Result<Outcome> {
     run_twisted(setting, Twist::default())
@@ -159,8 +180,16 @@ pub fn run(setting: Setting<'_>) -> Result<Outcome> {
 
 /// Runs a setting in which something is out of the ordinary.
 pub fn run_twisted(setting: Setting<'_>, twist: Twist<'_>) -> Result<Outcome> {
-    let mut world = World::new(setting, twist)?;
-    while world.step()? {}
+    play(World::new(setting, twist)?, &mut |_| {})
+}
+
+/// Runs a setting under somebody's eyes.
+pub fn run_under(setting: Setting<'_>, look: &mut dyn FnMut(&Glance<'_>)) -> Result<Outcome> {
+    play(World::new(setting, Twist::default())?, look)
+}
+
+fn play(mut world: World<'_>, look: &mut dyn FnMut(&Glance<'_>)) -> Result<Outcome> {
+    while world.step(look)? {}
     if let Some(recorder) = world.recorder.take() {
         recorder.finish()?;
     }
@@ -203,7 +232,7 @@ impl<'a> World<'a> {
     }
 
     /// Goes on to the next event. The run is over with the last sample.
-    fn step(&mut self) -> Result<bool> {
+    fn step(&mut self, look: &mut dyn FnMut(&Glance<'_>)) -> Result<bool> {
         let Some(moment) = self.fleet.moments.get(self.past) else { return Ok(false) };
         let due = self.receiver_due.iter().copied().chain([self.sender_due, self.link.poll_timeout()]);
         self.now = due.flatten().fold(moment.at, GlobalTime::min).max(self.now);
@@ -218,6 +247,7 @@ impl<'a> World<'a> {
         let moments = &self.fleet.moments[first..self.past];
         self.record(moments, &triggered)?;
         for moment in moments {
+            self.show(moment, look);
             self.count(moment);
             if self.owner.bury(self.fleet, moment)? {
                 self.gauge.end(moment.life);
@@ -225,6 +255,17 @@ impl<'a> World<'a> {
         }
         self.send_receipts();
         Ok(true)
+    }
+
+    fn show(&self, moment: &Moment, look: &mut dyn FnMut(&Glance<'_>)) {
+        look(&Glance {
+            at: moment.at,
+            life: moment.life,
+            id: id_of(moment.life),
+            real: &self.fleet.lives[moment.life].samples()[moment.sample].pose,
+            sender: &self.owner.sender,
+            receivers: &self.receivers,
+        });
     }
 
     /// Adds up what was sent about a life that is about to end.
