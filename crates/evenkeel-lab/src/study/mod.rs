@@ -4,8 +4,11 @@
 //! A study is made of [`Exhibit`]s, for people to look at, and of [`Finding`]s, one for each claim it checks. Everything
 //! follows from its [`Size`]: equal sizes give equal bytes.
 
+mod cells;
 mod claim;
 mod exhibit;
+mod scheduling;
+mod spy;
 
 pub use claim::{Band, Claim, Finding, Observation, Verdict};
 pub use exhibit::{Exhibit, Series};
@@ -87,7 +90,14 @@ pub struct Study {
 }
 
 /// All experiments, in the order to run them.
-pub const ENTRIES: &[Entry] = &[];
+pub const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "scheduling",
+        question: "What does holding vectors back, until all are as badly off as the worst, buy and cost?",
+        reproduces: "paper figure 4; thesis figures 3.2 to 3.13",
+        run: scheduling::run,
+    },
+];
 
 impl Entry {
     /// The experiment with this name.

@@ -1,0 +1,292 @@
+//! What the studies of policies have in common: cells of one setting each, what every policy made of every seed there, and
+//! how that is shown.
+
+use super::{Brief, Exhibit, Observation, Series, Watch};
+use crate::experiment::{Settings, Source, digest};
+use crate::workload::Motion;
+use crate::world::{BIN, Outcome, Rules, statistics};
+use anyhow::Result;
+
+/// One-way delays of the papers' experiments on fairness, farthest first.
+pub(super) const DELAYS_MS: [f64; 3] = [800.0, 500.0, 200.0];
+/// The papers' variations of delay: uniform, so many milliseconds either way.
+pub(super) const JITTERS_MS: [f64; 3] = [0.0, 100.0, 180.0];
+/// A curve has so many points at most.
+const MOST_POINTS: usize = 300;
+
+/// What one policy made of one seed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Take {
+    /// Accumulated export error at the end, by receiver (metre-seconds).
+    pub(super) errors: Vec<f64>,
+    /// Mean distance between exported and placed path, by receiver.
+    pub(super) distances: Vec<f64>,
+    /// Mean distance between real and placed path, by receiver.
+    pub(super) real: Vec<f64>,
+    /// Vectors sent, by receiver.
+    pub(super) vectors: Vec<f64>,
+    /// Accumulated export error in the course of time, by receiver, at the end of each [`BIN`]; empty unless asked for.
+    pub(super) course: Vec<Vec<f64>>,
+}
+
+impl Take {
+    /// From the outcomes of a run's senders; studies here have one.
+    pub(super) fn new(outcomes: &[Outcome], with_course: bool) -> Self {
+        let Some(outcome) = outcomes.first() else { return Self::default() };
+        let cumulated = |bins: &Vec<crate::world::Sums>| {
+            let mut sum = 0.0;
+            bins.iter().map(|bin| (sum += bin.export, sum).1).collect()
+        };
+        let receivers = &outcome.receivers;
+        Self {
+            errors: receivers.iter().map(|seen| seen.export_error * seen.shown).collect(),
+            distances: receivers.iter().map(|seen| seen.export_error).collect(),
+            real: receivers.iter().map(|seen| seen.real_error).collect(),
+            vectors: receivers.iter().map(|seen| seen.vectors as f64).collect(),
+            course: if with_course { outcome.bins.iter().map(cumulated).collect() } else { Vec::new() },
+        }
+    }
+
+    /// The mean over receivers of the accumulated export error.
+    pub(super) fn mean(&self) -> f64 {
+        statistics(self.errors.iter().copied()).0
+    }
+
+    /// Its standard deviation: how unfair it is.
+    pub(super) fn std(&self) -> f64 {
+        statistics(self.errors.iter().copied()).1
+    }
+
+    /// That of the receiver worst off.
+    pub(super) fn max(&self) -> f64 {
+        statistics(self.errors.iter().copied()).2
+    }
+
+    /// Vectors sent in all.
+    pub(super) fn sent(&self) -> f64 {
+        self.vectors.iter().sum()
+    }
+
+    /// The accumulated export error of a receiver at a time in seconds from the start.
+    pub(super) fn error_at(&self, receiver: usize, seconds: f64) -> f64 {
+        let Some(course) = self.course.get(receiver).filter(|course| !course.is_empty()) else { return f64::NAN };
+        let bins = (seconds / BIN.as_secs_f64()).clamp(0.0, course.len() as f64);
+        let whole = (bins.floor() as usize).min(course.len() - 1);
+        let before = whole.checked_sub(1).map_or(0.0, |last| course[last]);
+        before + (bins - whole as f64) * (course[whole] - before)
+    }
+
+    /// Mean, standard deviation and maximum over receivers of the accumulated export error at a time.
+    pub(super) fn statistics_at(&self, seconds: f64) -> (f64, f64, f64) {
+        statistics((0..self.course.len()).map(|receiver| self.error_at(receiver, seconds)))
+    }
+
+    /// For how long the course goes on, in seconds.
+    pub(super) fn seconds(&self) -> f64 {
+        self.course.first().map_or(0.0, |course| course.len() as f64 * BIN.as_secs_f64())
+    }
+}
+
+/// One setting, and what every policy made of it.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    /// What the setting is called.
+    pub(super) name: String,
+    /// By policy, in the order of the settings, what it made of each seed.
+    pub(super) policies: Vec<(String, Vec<Take>)>,
+    /// How many seconds were simulated, over all runs.
+    pub(super) simulated_seconds: f64,
+}
+
+impl Cell {
+    /// Runs a setting.
+    pub(super) fn run(name: &str, settings: &Settings, with_course: bool, watch: &Watch<'_>) -> Result<Self> {
+        let (digests, simulated_seconds) = digest(settings, watch, &|outcomes| Take::new(outcomes, with_course))?;
+        let policies = digests.into_iter().map(|digest| (digest.row.policy, digest.seeds)).collect();
+        Ok(Self { name: name.to_owned(), policies, simulated_seconds })
+    }
+
+    /// What a policy made of each seed; nothing if it did not run.
+    pub(super) fn takes(&self, policy: &str) -> &[Take] {
+        self.policies.iter().find(|(name, _)| name == policy).map_or(&[], |(_, takes)| takes)
+    }
+
+    /// A figure of a policy, by seed.
+    pub(super) fn values(&self, policy: &str, of: impl Fn(&Take) -> f64) -> Vec<f64> {
+        self.takes(policy).iter().map(of).collect()
+    }
+
+    /// A figure of a policy against the same of another, seed by seed.
+    pub(super) fn ratios(&self, policy: &str, to: &str, of: impl Fn(&Take) -> f64) -> Vec<f64> {
+        self.compared(policy, to, |a, b| of(a) / of(b))
+    }
+
+    /// Whatever there is to say of two policies, seed by seed.
+    pub(super) fn compared(&self, policy: &str, to: &str, of: impl Fn(&Take, &Take) -> f64) -> Vec<f64> {
+        self.takes(policy).iter().zip(self.takes(to)).map(|(a, b)| of(a, b)).collect()
+    }
+
+    /// A figure of a policy against the same of another, as an observation under this cell's name.
+    pub(super) fn against(&self, policy: &str, to: &str, of: impl Fn(&Take) -> f64) -> Observation {
+        Observation::new(self.name.clone(), self.ratios(policy, to, of))
+    }
+
+    /// Each receiver's error against the same under another policy: one observation for each.
+    pub(super) fn each_against(&self, policy: &str, to: &str) -> Vec<Observation> {
+        let receiver = |(i, delay): (usize, &f64)| {
+            Observation::new(format!("{}, {delay} ms", self.name), self.ratios(policy, to, |take| take.errors[i]))
+        };
+        DELAYS_MS.iter().enumerate().map(receiver).collect()
+    }
+}
+
+/// The mean of values; not a number if there are none.
+pub(super) fn average(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The median of values; not a number if there are none.
+pub(super) fn median(values: Vec<f64>) -> f64 {
+    Observation::new("", values).median()
+}
+
+/// One tank at the papers' delays with so much jitter, at full size; vectors as the program makes them by default.
+pub(super) fn papers(brief: &Brief, jitter_ms: f64, policies: &[&str]) -> Settings {
+    Settings {
+        source: Source::Motion { motion: Motion::Tank, entities: 1 },
+        policies: policies.iter().map(|name| (*name).to_owned()).collect(),
+        rules: Rules::default(),
+        seeds: brief.size.seeds,
+        seed: brief.size.seed,
+        seconds: Some(brief.size.seconds),
+        ..Settings::default()
+    }
+    .over(&DELAYS_MS, jitter_ms, 0.0)
+}
+
+/// What a jitter is called.
+pub(super) fn jitter_name(jitter_ms: f64) -> String {
+    format!("±{jitter_ms} ms")
+}
+
+/// A number with so many digits as are worth reading.
+pub(super) fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+fn texts(head: &[&str]) -> Vec<String> {
+    head.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// A table.
+pub(super) fn table(title: impl Into<String>, note: &str, head: &[&str], rows: Vec<Vec<String>>) -> Exhibit {
+    Exhibit::Table { title: title.into(), note: note.to_owned(), head: texts(head), rows }
+}
+
+/// The table of a cell at the papers' delays: errors at the end of the run, averaged over seeds, and the median over seeds of
+/// what they are relative to another policy's.
+pub(super) fn error_table(title: String, cell: &Cell, to: &str) -> Exhibit {
+    let head = ["policy", "vectors", "mean", "std", "max", "800 ms", "500 ms", "200 ms"];
+    let relative = ["vectors", "mean", "std", "max", "800 ms", "500 ms", "200 ms"].map(|what| format!("{what} / {to}"));
+    let figures: [fn(&Take) -> f64; 7] =
+        [Take::sent, Take::mean, Take::std, Take::max, |t| t.errors[0], |t| t.errors[1], |t| t.errors[2]];
+    let row = |(policy, _): &(String, Vec<Take>)| {
+        let absolute = figures.map(|of| number(average(&cell.values(policy, of))));
+        let relative = figures.map(|of| format!("{:.3}", median(cell.ratios(policy, to, of))));
+        [policy.clone()].into_iter().chain(absolute).chain(relative).collect()
+    };
+    let head: Vec<&str> = head.into_iter().chain(relative.iter().map(String::as_str)).collect();
+    let note = "Accumulated export error at the end of the run in metre-seconds, averaged over seeds: mean, standard \
+                deviation and maximum over receivers, then each receiver. Ratios are medians over seeds.";
+    table(title, note, &head, cell.policies.iter().map(row).collect())
+}
+
+/// Mean against standard deviation, one point per policy.
+pub(super) fn trade_off(title: String, cell: &Cell) -> Exhibit {
+    let of = |policy: &str, of: fn(&Take) -> f64| average(&cell.values(policy, of));
+    let point = |(name, _): &(String, Vec<Take>)| (of(name, Take::mean), of(name, Take::std), name.clone());
+    Exhibit::Points {
+        title,
+        note: "Nearer to the lower left is better: accurate, and fair. Averages over seeds.".into(),
+        x: "mean accumulated export error (m s)".into(),
+        y: "standard deviation over receivers (m s)".into(),
+        points: cell.policies.iter().map(point).collect(),
+    }
+}
+
+/// Each receiver's error, in groups by policy.
+pub(super) fn receiver_bars(title: String, cell: &Cell) -> Exhibit {
+    let of = |receiver: usize, policy: &str| average(&cell.values(policy, |take| take.errors[receiver]));
+    let receiver = |(i, delay): (usize, &f64)| {
+        (format!("{delay} ms"), cell.policies.iter().map(|(policy, _)| of(i, policy)).collect())
+    };
+    Exhibit::Bars {
+        title,
+        note: "The more alike the bars of a policy, the fairer it is. Averages over seeds.".into(),
+        x: "policy".into(),
+        y: "accumulated export error (m s)".into(),
+        groups: cell.policies.iter().map(|(name, _)| name.clone()).collect(),
+        bars: DELAYS_MS.iter().enumerate().map(receiver).collect(),
+    }
+}
+
+/// How the errors of a cell grow with time in its first seed: mean, standard deviation, and each receiver under some policies.
+pub(super) fn courses(what: &str, cell: &Cell, by_receiver: &[&str]) -> Vec<Exhibit> {
+    let first = |name: &str| cell.takes(name).first().filter(|take| !take.course.is_empty());
+    let names = cell.policies.iter().map(|(name, _)| name.as_str());
+    let over_receivers = |pick: fn((f64, f64, f64)) -> f64| -> Vec<Series> {
+        let series = |name| Some(series(name, first(name)?, |take, at| pick(take.statistics_at(at))));
+        names.clone().filter_map(series).collect()
+    };
+    let each = |name: &&str| {
+        let take = first(name)?;
+        let one = |(i, delay): (usize, &f64)| series(&format!("{name}, {delay} ms"), take, |t, at| t.error_at(i, at));
+        Some(DELAYS_MS.iter().enumerate().map(one).collect::<Vec<Series>>())
+    };
+    let curves = |which: &str, series: Vec<Series>| Exhibit::Curves {
+        title: format!("{which} over time, {what}, {}", cell.name),
+        note: "Accumulated export error, from snapshots every 100 ms of the first seed.".into(),
+        x: "time (s)".into(),
+        y: "accumulated export error (m s)".into(),
+        series,
+    };
+    vec![
+        curves("Standard deviation of errors", over_receivers(|(_, std, _)| std)),
+        curves("Mean error", over_receivers(|(mean, ..)| mean)),
+        curves("Each receiver's error", by_receiver.iter().filter_map(each).flatten().collect()),
+    ]
+}
+
+/// A curve over a run; every so-maniest snapshot is a point.
+fn series(name: &str, take: &Take, of: impl Fn(&Take, f64) -> f64) -> Series {
+    let snapshots = (take.seconds() / BIN.as_secs_f64()).round() as usize;
+    let step = snapshots.div_ceil(MOST_POINTS).max(1);
+    let at = |snapshot: usize| snapshot as f64 * BIN.as_secs_f64();
+    let points = (0..=snapshots).step_by(step).map(|snapshot| (at(snapshot), of(take, at(snapshot)))).collect();
+    Series { name: name.to_owned(), points }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_read_between_snapshots() {
+        let take = Take { course: vec![vec![1.0, 3.0], vec![0.0, 1.0]], ..Take::default() };
+        assert_eq!([0.0, 0.05, 0.15, 0.2, 9.0].map(|at| take.error_at(0, at)), [0.0, 0.5, 2.0, 3.0, 3.0]);
+        assert!(take.error_at(2, 0.1).is_nan());
+        assert_eq!(take.statistics_at(0.2), (2.0, 1.0, 3.0));
+        assert_eq!(take.seconds(), 0.2);
+    }
+
+    #[test]
+    fn a_policy_that_did_not_run_has_nothing_to_say() {
+        let cell = Cell { name: String::new(), policies: Vec::new(), simulated_seconds: 0.0 };
+        assert!(cell.against("even", "base", Take::mean).values.is_empty());
+    }
+}
