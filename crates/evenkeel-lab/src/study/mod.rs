@@ -4,6 +4,7 @@
 //! A study is made of [`Exhibit`]s, for people to look at, and of [`Finding`]s, one for each claim it checks. Everything
 //! follows from its [`Size`]: equal sizes give equal bytes.
 
+mod budget;
 mod cells;
 mod claim;
 mod exhibit;
@@ -96,6 +97,12 @@ pub const ENTRIES: &[Entry] = &[
         question: "What does holding vectors back, until all are as badly off as the worst, buy and cost?",
         reproduces: "paper figure 4; thesis figures 3.2 to 3.13",
         run: scheduling::run,
+    },
+    Entry {
+        name: "budget",
+        question: "With a third of the vectors, does it help to send more of them to whoever is worse off?",
+        reproduces: "paper figures 5 and 6; thesis figures 3.15 to 3.27",
+        run: budget::run,
     },
 ];
 

@@ -40,7 +40,7 @@ fn legs(seconds: f64, seed: u64) -> Entity {
         let velocity = Vec3::from_heading(heading) * (5.0 + 15.0 * noise.uniform(leg, 1));
         let frames = (LEG * 60.0) as i64;
         for frame in 0..frames {
-            let pose = Pose::at(position).facing(heading).moving(velocity);
+            let pose = Pose::at(position).facing(heading).moving(velocity).turning(0.0);
             samples.push(Sample { at: GlobalTime::ZERO + FRAME * (leg * frames + frame), pose, accelerated: false });
             position = position + velocity * FRAME.as_secs_f64();
         }
