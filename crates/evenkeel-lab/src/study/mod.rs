@@ -10,6 +10,7 @@ mod claim;
 mod exhibit;
 mod scheduling;
 mod spy;
+mod threshold;
 
 pub use claim::{Band, Claim, Finding, Observation, Verdict};
 pub use exhibit::{Exhibit, Series};
@@ -103,6 +104,12 @@ pub const ENTRIES: &[Entry] = &[
         question: "With a third of the vectors, does it help to send more of them to whoever is worse off?",
         reproduces: "paper figures 5 and 6; thesis figures 3.15 to 3.27",
         run: budget::run,
+    },
+    Entry {
+        name: "threshold",
+        question: "At the same number of vectors, is a lower threshold better?",
+        reproduces: "thesis equation 3.5 and what is said of it; the comparison that paper section 5.1 leaves out",
+        run: threshold::run,
     },
 ];
 
