@@ -1,7 +1,7 @@
 //! What the studies of policies have in common: cells of one setting each, what every policy made of every seed there, and
 //! how that is shown.
 
-use super::{Brief, Exhibit, Observation, Series, Watch};
+use super::{Brief, Exhibit, Observation, Series, Size, Watch};
 use crate::experiment::{Settings, Source, digest};
 use crate::workload::Motion;
 use crate::world::{BIN, Outcome, Rules, statistics};
@@ -92,6 +92,8 @@ impl Take {
 pub(super) struct Cell {
     /// What the setting is called.
     pub(super) name: String,
+    /// One-way delays of the receivers.
+    pub(super) delays_ms: Vec<f64>,
     /// By policy, in the order of the settings, what it made of each seed.
     pub(super) policies: Vec<(String, Vec<Take>)>,
     /// How many seconds were simulated, over all runs.
@@ -103,7 +105,8 @@ impl Cell {
     pub(super) fn run(name: &str, settings: &Settings, with_course: bool, watch: &Watch<'_>) -> Result<Self> {
         let (digests, simulated_seconds) = digest(settings, watch, &|outcomes| Take::new(outcomes, with_course))?;
         let policies = digests.into_iter().map(|digest| (digest.row.policy, digest.seeds)).collect();
-        Ok(Self { name: name.to_owned(), policies, simulated_seconds })
+        let delays_ms = settings.paths.iter().map(|path| path.delay.as_millis_f64()).collect();
+        Ok(Self { name: name.to_owned(), delays_ms, policies, simulated_seconds })
     }
 
     /// What a policy made of each seed; nothing if it did not run.
@@ -136,7 +139,7 @@ impl Cell {
         let receiver = |(i, delay): (usize, &f64)| {
             Observation::new(format!("{}, {delay} ms", self.name), self.ratios(policy, to, |take| take.errors[i]))
         };
-        DELAYS_MS.iter().enumerate().map(receiver).collect()
+        self.delays_ms.iter().enumerate().map(receiver).collect()
     }
 }
 
@@ -162,6 +165,12 @@ pub(super) fn papers(brief: &Brief, jitter_ms: f64, policies: &[&str]) -> Settin
         ..Settings::default()
     }
     .over(&DELAYS_MS, jitter_ms, 0.0)
+}
+
+/// The same brief with runs of no more than so many seconds, for what needs no long ones.
+pub(super) fn at_most(brief: &Brief, seconds: f64) -> Brief {
+    let size = Size { seconds: brief.size.seconds.min(seconds), ..brief.size };
+    Brief { size, own: brief.own.clone() }
 }
 
 /// What a jitter is called.
@@ -231,7 +240,7 @@ pub(super) fn receiver_bars(title: String, cell: &Cell) -> Exhibit {
         x: "policy".into(),
         y: "accumulated export error (m s)".into(),
         groups: cell.policies.iter().map(|(name, _)| name.clone()).collect(),
-        bars: DELAYS_MS.iter().enumerate().map(receiver).collect(),
+        bars: cell.delays_ms.iter().enumerate().map(receiver).collect(),
     }
 }
 
@@ -246,7 +255,7 @@ pub(super) fn courses(what: &str, cell: &Cell, by_receiver: &[&str]) -> Vec<Exhi
     let each = |name: &&str| {
         let take = first(name)?;
         let one = |(i, delay): (usize, &f64)| series(&format!("{name}, {delay} ms"), take, |t, at| t.error_at(i, at));
-        Some(DELAYS_MS.iter().enumerate().map(one).collect::<Vec<Series>>())
+        Some(cell.delays_ms.iter().enumerate().map(one).collect::<Vec<Series>>())
     };
     let curves = |which: &str, series: Vec<Series>| Exhibit::Curves {
         title: format!("{which} over time, {what}, {}", cell.name),
@@ -286,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_policy_that_did_not_run_has_nothing_to_say() {
-        let cell = Cell { name: String::new(), policies: Vec::new(), simulated_seconds: 0.0 };
+        let cell = Cell { name: String::new(), delays_ms: Vec::new(), policies: Vec::new(), simulated_seconds: 0.0 };
         assert!(cell.against("even", "base", Take::mean).values.is_empty());
     }
 }

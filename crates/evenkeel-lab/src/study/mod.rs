@@ -8,6 +8,7 @@ mod budget;
 mod cells;
 mod claim;
 mod exhibit;
+mod policies;
 mod scheduling;
 mod spy;
 mod threshold;
@@ -110,6 +111,12 @@ pub const ENTRIES: &[Entry] = &[
         question: "At the same number of vectors, is a lower threshold better?",
         reproduces: "thesis equation 3.5 and what is said of it; the comparison that paper section 5.1 leaves out",
         run: threshold::run,
+    },
+    Entry {
+        name: "policies",
+        question: "At equal numbers of vectors, who is accurate, who is fair, and how far is that from the best there could be?",
+        reproduces: "thesis figures 3.15 to 3.17 for every factor; beyond the papers: budgets, receivers, motions, a lower bound",
+        run: policies::run,
     },
 ];
 

@@ -4,7 +4,7 @@ use super::Found;
 use super::claims_paper::*;
 use crate::experiment::Settings;
 use crate::policies::Own;
-use crate::study::cells::{Cell, DELAYS_MS, JITTERS_MS, Take, jitter_name, papers};
+use crate::study::cells::{Cell, DELAYS_MS, JITTERS_MS, Take, at_most, jitter_name, papers};
 use crate::study::spy::{Noted, Spied};
 use crate::study::{Brief, Finding, Observation, Watch};
 use crate::workload::Motion;
@@ -13,6 +13,9 @@ use anyhow::Result;
 use evenkeel::policy::{Credits, Lottery, Weights};
 use evenkeel::{Budget, Policy};
 use rayon::prelude::*;
+
+/// Gaps are counted in runs no longer than this, in seconds.
+const COUNTED: f64 = 200.0;
 
 macro_rules! literal {
     ($name:literal, $make:expr) => {
@@ -55,13 +58,14 @@ pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Found> {
          the papers' do not.",
     );
     let mut findings = vec![counts];
-    findings.extend(irregular(brief, &settings, watch)?);
+    let short = at_most(brief, COUNTED);
+    findings.extend(irregular(&short, &settings, watch)?);
     let exhibit = crate::study::cells::error_table(
         format!("The papers' policies with their own counts, {}", cell.name),
         &cell,
         "base/3",
     );
-    Ok((findings, vec![exhibit], cell.simulated_seconds + 3.0 * brief.size.seconds * brief.size.seeds as f64))
+    Ok((findings, vec![exhibit], cell.simulated_seconds + 3.0 * short.size.seconds * short.size.seeds as f64))
 }
 
 /// How regularly vectors come, by seed: gaps in triggers between vectors to one receiver.

@@ -8,7 +8,7 @@ mod findings;
 mod theorem;
 
 use super::cells::{
-    Cell, JITTERS_MS, Take, courses, error_table, jitter_name, median, papers, receiver_bars, trade_off,
+    Cell, JITTERS_MS, Take, at_most, courses, error_table, jitter_name, median, papers, receiver_bars, trade_off,
 };
 use super::{Brief, Exhibit, Finding, Study, Watch};
 use crate::experiment::Settings;
@@ -18,6 +18,9 @@ use anyhow::Result;
 /// Everything that is compared here. None of them has a budget, so one's own policies have no place among them.
 const POLICIES: [&str; 6] =
     ["base", "schedule-paper", "schedule-drop", "schedule-drop-projected", "schedule-send", "schedule-send-newest"];
+
+/// Where single vectors are counted, runs last no longer than this, in seconds.
+const COUNTED: f64 = 200.0;
 
 /// The same drives with both kinds of vectors, by jitter.
 struct Cells {
@@ -69,8 +72,9 @@ pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
     let mut simulated_seconds = cells.simulated_seconds();
     let mut findings = findings::paper(&cells);
     findings.extend(findings::thesis(&cells));
+    let short = at_most(brief, COUNTED);
     for more in [theorem::findings, drops::findings, ages::findings] {
-        let (found, seconds) = more(brief, watch)?;
+        let (found, seconds) = more(&short, watch)?;
         findings.extend(found);
         simulated_seconds += seconds;
     }

@@ -2,14 +2,11 @@
 //! at a threshold so low that there are three times the triggers.
 
 use super::claims::*;
-use super::{SWEEP, real, rules, sent, settings};
+use super::{SWEEP, real, settings, triggers};
 use crate::experiment::{Progress, Settings};
 use crate::study::cells::{Cell, JITTERS_MS, Take, average, jitter_name, number, table};
 use crate::study::{Brief, Claim, Exhibit, Finding, Observation, Watch};
-use crate::workload::Motion;
-use crate::world::Fleet;
 use anyhow::Result;
-use rayon::prelude::*;
 
 const CREDITS: &str = "credits-pa";
 /// So many times the triggers.
@@ -28,9 +25,8 @@ impl Compared {
     }
 }
 
-pub(super) fn run(brief: &Brief, sweep: &[Cell], watch: &Watch<'_>) -> Result<(Vec<Finding>, Exhibit, f64)> {
-    let triggers = sweep.first().map_or(f64::NAN, sent) / 3.0;
-    let metres = threshold_for(TIMES * triggers, brief, watch)?;
+pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<(Vec<Finding>, Exhibit, f64)> {
+    let metres = threshold_for(TIMES * triggers(SWEEP[0], brief)?, brief, watch)?;
     let compare = |jitter: &f64| -> Result<Compared> {
         let coarse = Cell::run("", &settings(brief, SWEEP[0], 1.0, *jitter, &["base"]), false, watch)?;
         let names: Vec<&str> =
@@ -56,23 +52,15 @@ pub(super) fn run(brief: &Brief, sweep: &[Cell], watch: &Watch<'_>) -> Result<(V
     Ok((findings, exhibit(&all, metres), seconds))
 }
 
-/// The threshold at which there are so many triggers over all seeds; they do not depend on who listens.
-fn threshold_for(triggers: f64, brief: &Brief, watch: &Watch<'_>) -> Result<f64> {
+/// The threshold at which there are so many triggers.
+fn threshold_for(wanted: f64, brief: &Brief, watch: &Watch<'_>) -> Result<f64> {
     const STEPS: u64 = 12;
     watch(Progress::Expect(STEPS));
-    let seeds: Vec<u64> = brief.size.each_seed().collect();
-    let count = |metres: f64| -> Result<f64> {
-        let one = |seed: &u64| {
-            let entities = Motion::Tank.entities(1, brief.size.seconds, *seed);
-            Ok(Fleet::new("all".into(), entities, &rules(metres))?.exported(0).len())
-        };
-        watch(Progress::Done);
-        Ok(seeds.par_iter().map(one).collect::<Result<Vec<usize>>>()?.iter().sum::<usize>() as f64)
-    };
     let (mut low, mut high) = ((SWEEP[0] / 64.0).ln(), SWEEP[0].ln());
     for _ in 0..STEPS {
         let middle = 0.5 * (low + high);
-        if count(middle.exp())? > triggers { low = middle } else { high = middle }
+        if triggers(middle.exp(), brief)? > wanted { low = middle } else { high = middle }
+        watch(Progress::Done);
     }
     Ok(high.exp())
 }
