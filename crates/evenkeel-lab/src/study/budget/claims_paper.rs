@@ -15,10 +15,7 @@ pub(super) const PAPER_LOTTERY_STD: Claim = Claim {
             "deterministic algorithm and the budget based probabilistic algorithm is lower as compared to the \
              1/3 base case in a variable delay environment",
         ),
-        (
-            "paper section 6",
-            "the algorithms reduce the standard deviation of the error",
-        ),
+        ("paper section 6", "the algorithms reduce the standard deviation of the error"),
     ],
     measure: "standard deviation / that of base/3",
     band: Band::Below(1.0),
@@ -28,10 +25,7 @@ pub(super) const PAPER_LOTTERY_STD: Claim = Claim {
 pub(super) const PAPER_LOTTERY_MEAN: Claim = Claim {
     id: "paper-lottery-mean",
     says: &[
-        (
-            "paper section 5.1, figs 5, 6",
-            "the mean is a little higher than the 1/3 base case",
-        ),
+        ("paper section 5.1, figs 5, 6", "the mean is a little higher than the 1/3 base case"),
         (
             "paper section 5.1",
             "at the cost of increasing the mean error by a small amount as compared to the 1/3 base case",
@@ -73,14 +67,8 @@ pub(super) const PAPER_CREDITS_STD: Claim = Claim {
 pub(super) const PAPER_CREDITS_MEAN_SAME: Claim = Claim {
     id: "paper-credits-mean-same",
     says: &[
-        (
-            "paper section 5.2, figs 5, 6",
-            "also has the same mean error as the 1/3 base case",
-        ),
-        (
-            "paper abstract",
-            "improved fairness without increasing the mean error",
-        ),
+        ("paper section 5.2, figs 5, 6", "also has the same mean error as the 1/3 base case"),
+        ("paper abstract", "improved fairness without increasing the mean error"),
         (
             "thesis 3.4.2.2.1.2, fig. 3.20",
             "the mean in the deterministic case is almost the same as in the 1/3 base case",
@@ -110,12 +98,7 @@ pub(super) const PAPER_CREDITS_MEAN_SAME_ALMOST: Claim = Claim {
 
 pub(super) const PAPER_DET_MEAN_BELOW_PROB: Claim = Claim {
     id: "paper-det-mean-below-prob",
-    says: &[
-        (
-            "paper section 5.2",
-            "the mean accumulated error was always less in the deterministic approach",
-        ),
-    ],
+    says: &[("paper section 5.2", "the mean accumulated error was always less in the deterministic approach")],
     measure: "mean under credits-pa / under the lottery, seed by seed",
     band: Band::Below(1.0),
     always: true,
@@ -131,12 +114,10 @@ pub(super) const PAPER_DET_MEAN_BELOW_PROB_OTHERS: Claim = Claim {
 
 pub(super) const PAPER_DET_STD_LOW_VARIANCE: Claim = Claim {
     id: "paper-det-std-low-variance",
-    says: &[
-        (
-            "paper section 5.2",
-            "in the fixed or low variance cases, the deterministic approach was generally lower",
-        ),
-    ],
+    says: &[(
+        "paper section 5.2",
+        "in the fixed or low variance cases, the deterministic approach was generally lower",
+    )],
     measure: "share of seeds in which credits-pa has the lower standard deviation",
     band: Band::AtLeast(0.75),
     always: false,
@@ -144,13 +125,11 @@ pub(super) const PAPER_DET_STD_LOW_VARIANCE: Claim = Claim {
 
 pub(super) const PAPER_DET_STD_HIGH_VARIANCE: Claim = Claim {
     id: "paper-det-std-high-variance",
-    says: &[
-        (
-            "paper section 5.2",
-            "in higher variance cases, it was harder to draw conclusions as the probabilistic approach was \
+    says: &[(
+        "paper section 5.2",
+        "in higher variance cases, it was harder to draw conclusions as the probabilistic approach was \
              sometimes better than the deterministic approach",
-        ),
-    ],
+    )],
     measure: "share of seeds in which the lottery has the lower standard deviation",
     band: Band::Between(0.0999, 0.9),
     always: false,
@@ -159,18 +138,9 @@ pub(super) const PAPER_DET_STD_HIGH_VARIANCE: Claim = Claim {
 pub(super) const PAPER_BUDGET_SAME_COUNT: Claim = Claim {
     id: "paper-budget-same-count",
     says: &[
-        (
-            "paper section 5.1",
-            "thus the two cases lead to the same number of DR vectors being sent out over time",
-        ),
-        (
-            "paper section 5.2",
-            "so as to use the same number of DR vectors as in the 1/3 base case",
-        ),
-        (
-            "thesis 3.4.2.2",
-            "same number of DR vectors as in 1/3 base case according to equation 3.5",
-        ),
+        ("paper section 5.1", "thus the two cases lead to the same number of DR vectors being sent out over time"),
+        ("paper section 5.2", "so as to use the same number of DR vectors as in the 1/3 base case"),
+        ("thesis 3.4.2.2", "same number of DR vectors as in 1/3 base case according to equation 3.5"),
         (
             "thesis 3.4.1.3",
             "ensuring that the budget of DR vectors over time is maintained the same as in the base case",
@@ -192,10 +162,7 @@ pub(super) const PAPER_BUDGET_FAR_GETS_MORE: Claim = Claim {
             "paper section 1",
             "sending more DRs to players who are farther away from the sender compared to those who are closer",
         ),
-        (
-            "paper section 4.7",
-            "this receiver would be sent more DR vectors than in the base case",
-        ),
+        ("paper section 4.7", "this receiver would be sent more DR vectors than in the base case"),
         (
             "thesis abstract",
             "frequency of sending the dead reckoning information to receivers which are more inaccurate",
@@ -216,13 +183,11 @@ pub(super) const PAPER_BUDGET_FAR_GETS_MORE_THAN_THIRD: Claim = Claim {
 
 pub(super) const PAPER_BUDGET_WORST_NOT_INCREASED: Claim = Claim {
     id: "paper-budget-worst-not-increased",
-    says: &[
-        (
-            "paper section 6",
-            "the error of the \"worst\" case players (who are furthest from the sender) are not increased \
+    says: &[(
+        "paper section 6",
+        "the error of the \"worst\" case players (who are furthest from the sender) are not increased \
              compared to the base case",
-        ),
-    ],
+    )],
     measure: "highest error of a receiver / that under base/3",
     band: Band::AtMost(1.02),
     always: false,
@@ -238,12 +203,7 @@ pub(super) const PAPER_BUDGET_WORST_NOT_INCREASED_LITERAL: Claim = Claim {
 
 pub(super) const PAPER_BUDGET_MEAN_COMPARABLE: Claim = Claim {
     id: "paper-budget-mean-comparable",
-    says: &[
-        (
-            "paper section 6",
-            "has comparable mean error to the base case",
-        ),
-    ],
+    says: &[("paper section 6", "has comparable mean error to the base case")],
     measure: "mean / that of base/3",
     band: Band::WithinOfOne(0.15),
     always: false,
@@ -309,10 +269,7 @@ pub(super) const PAPER_LOTTERY_IRREGULAR: Claim = Claim {
             "there is no irregularity in sending the DR vector to any receiver as was observed in the budget \
              based probabilistic algorithm",
         ),
-        (
-            "paper section 5.2",
-            "every receiver has a guaranteed schedule of receiving DR vectors",
-        ),
+        ("paper section 5.2", "every receiver has a guaranteed schedule of receiving DR vectors"),
     ],
     measure: "share of gaps between vectors to a receiver that are shorter, or longer, than base/3's three triggers",
     band: Band::Between(0.0999, 0.9),

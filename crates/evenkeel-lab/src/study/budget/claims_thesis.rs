@@ -10,14 +10,8 @@ pub(super) const THESIS_LOTTERY_MEAN_HIGHER: Claim = Claim {
             "the budget based probabilistic algorithm is higher than the mean accumulated export error in the \
              1/3 base case",
         ),
-        (
-            "thesis abstract",
-            "hence increased the mean inaccuracy of the system",
-        ),
-        (
-            "thesis 3.4.1.6",
-            "the probabilistic approaches increased the mean accumulated export error of the system",
-        ),
+        ("thesis abstract", "hence increased the mean inaccuracy of the system"),
+        ("thesis 3.4.1.6", "the probabilistic approaches increased the mean accumulated export error of the system"),
     ],
     measure: "mean under lottery-pa / under base/3",
     band: Band::Above(1.0),
@@ -26,12 +20,10 @@ pub(super) const THESIS_LOTTERY_MEAN_HIGHER: Claim = Claim {
 
 pub(super) const THESIS_CREDITS_STD_BELOW_BASE: Claim = Claim {
     id: "thesis-credits-std-below-base",
-    says: &[
-        (
-            "thesis 3.4.2.2.1.1, fig. 3.19",
-            "the standard deviation in the deterministic algorithm is lower than the base and the 1/3 base case",
-        ),
-    ],
+    says: &[(
+        "thesis 3.4.2.2.1.1, fig. 3.19",
+        "the standard deviation in the deterministic algorithm is lower than the base and the 1/3 base case",
+    )],
     measure: "standard deviation under credits-pa / under base with all its vectors",
     band: Band::Below(1.0),
     always: false,
@@ -39,12 +31,7 @@ pub(super) const THESIS_CREDITS_STD_BELOW_BASE: Claim = Claim {
 
 pub(super) const THESIS_CREDITS_CONSIDERABLY_FAIRER: Claim = Claim {
     id: "thesis-credits-considerably-fairer",
-    says: &[
-        (
-            "thesis abstract",
-            "it achieved a considerably higher degree of fairness as compared to the base case",
-        ),
-    ],
+    says: &[("thesis abstract", "it achieved a considerably higher degree of fairness as compared to the base case")],
     measure: "standard deviation under credits-pa / under base/3",
     band: Band::AtMost(0.75),
     always: false,
@@ -65,10 +52,7 @@ pub(super) const THESIS_LOTTERY_FIXED_EACH_HIGHER: Claim = Claim {
             "thesis 3.4.1.5, fig. 3.18",
             "the AEE of each receiver is higher in the probabilistic case as compared to the 1/3 base case",
         ),
-        (
-            "thesis 3.4.1.5",
-            "to build up more error in 1/3 probabilistic case as compared to the 1/3 base case",
-        ),
+        ("thesis 3.4.1.5", "to build up more error in 1/3 probabilistic case as compared to the 1/3 base case"),
     ],
     measure: "a receiver's error under lottery-fixed / under base/3",
     band: Band::Above(1.0),
@@ -83,10 +67,7 @@ pub(super) const THESIS_CREDITS_ONE_DOWN_ONE_UP: Claim = Claim {
             "there is a receiver whose error has fallen down as compared to the 1/3 base case and there is a \
              receiver whose error has gone up",
         ),
-        (
-            "thesis 3.4.2.2.1.2",
-            "some receivers whose error must have increased",
-        ),
+        ("thesis 3.4.2.2.1.2", "some receivers whose error must have increased"),
     ],
     measure: "lowest over receivers of error under credits-pa / under base/3",
     band: Band::Below(1.0),
@@ -104,19 +85,13 @@ pub(super) const THESIS_CREDITS_ONE_DOWN_ONE_UP_UP: Claim = Claim {
 pub(super) const THESIS_CREDITS_HIGHEST_DOWN: Claim = Claim {
     id: "thesis-credits-highest-down",
     says: &[
-        (
-            "thesis 3.4.2.2.1.3, fig. 3.21",
-            "we can manage to bring down the highest error",
-        ),
+        ("thesis 3.4.2.2.1.3, fig. 3.21", "we can manage to bring down the highest error"),
         (
             "thesis abstract",
             "deterministic algorithm also succeeded in increasing the accuracy of more inaccurate receivers in \
              the system",
         ),
-        (
-            "thesis 3.5",
-            "improving the performance of the game for receivers with higher accumulated export errors",
-        ),
+        ("thesis 3.5", "improving the performance of the game for receivers with higher accumulated export errors"),
     ],
     measure: "error under credits-pa / under base/3, of the receiver with the highest and of the farthest one",
     band: Band::Below(1.0),
@@ -131,10 +106,7 @@ pub(super) const THESIS_CREDITS_TOWARD_MEAN: Claim = Claim {
             "pushing the accumulated export error of all the receivers towards the mean export error of the \
              system",
         ),
-        (
-            "thesis 5.2",
-            "push the export error of all the receivers towards the mean export error of the system",
-        ),
+        ("thesis 5.2", "push the export error of all the receivers towards the mean export error of the system"),
     ],
     measure: "a receiver's distance from base/3's mean under credits-pa / under base/3",
     band: Band::Below(1.0),
@@ -144,10 +116,7 @@ pub(super) const THESIS_CREDITS_TOWARD_MEAN: Claim = Claim {
 pub(super) const THESIS_CREDITS_MEAN_BASE_CASE: Claim = Claim {
     id: "thesis-credits-mean-base-case",
     says: &[
-        (
-            "thesis abstract",
-            "maintains the mean inaccuracy of the system same as in the base case",
-        ),
+        ("thesis abstract", "maintains the mean inaccuracy of the system same as in the base case"),
         (
             "thesis 3.5",
             "without increasing the mean error of the system using the budget based deterministic algorithm",

@@ -99,8 +99,9 @@ fn irregular(brief: &Brief, settings: &Settings, watch: &Watch<'_>) -> Result<[F
     Ok([
         Finding::new(PAPER_LOTTERY_IRREGULAR, shares),
         Finding::new(PAPER_LOTTERY_IRREGULAR_SMOOTH, at(smooth.collect())),
-        Finding::new(PAPER_LOTTERY_IRREGULAR_GUARANTEED, at(longest.collect()))
-            .remarking("Frequencies are not below a tenth of an even share, so no schedule may be longer than 30 triggers."),
+        Finding::new(PAPER_LOTTERY_IRREGULAR_GUARANTEED, at(longest.collect())).remarking(
+            "Frequencies are not below a tenth of an even share, so no schedule may be longer than 30 triggers.",
+        ),
     ])
 }
 

@@ -28,7 +28,8 @@ pub(super) fn run(cells: &[Cell], brief: &Brief, watch: &Watch<'_>) -> Result<Fo
         let values = cell.takes(policy).iter().zip(local.takes("base")).map(|(a, b)| real(a) / real(b));
         Observation::new(*policy, values.collect())
     };
-    let against = |of: fn(&Take) -> f64| PAPERS.map(|name| Observation::new(name, cell.ratios(name, "base", of))).into();
+    let against =
+        |of: fn(&Take) -> f64| PAPERS.map(|name| Observation::new(name, cell.ratios(name, "base", of))).into();
     let findings = vec![
         Finding::new(PAPER_FEWER_SAME_ACCURACY, against(real))
             .remarking("Both with global time. The table of budgets says how many vectors the same accuracy takes."),

@@ -13,12 +13,7 @@ const LOTTERIES: [&str; 2] = ["lottery-one", "lottery-pa"];
 const PAPERS: [&str; 2] = ["lottery-one", CREDITS];
 
 /// One observation for each policy and cell.
-fn crossed(
-    claim: Claim,
-    policies: &[&str],
-    cells: &[Cell],
-    of: impl Fn(&Cell, &str) -> Vec<f64>,
-) -> Finding {
+fn crossed(claim: Claim, policies: &[&str], cells: &[Cell], of: impl Fn(&Cell, &str) -> Vec<f64>) -> Finding {
     let one = |policy: &&str, cell: &Cell| Observation::new(format!("{policy}, {}", cell.name), of(cell, policy));
     let observations = policies.iter().flat_map(|policy| cells.iter().map(move |cell| (policy, cell)));
     Finding::new(claim, observations.map(|(policy, cell)| one(policy, cell)).collect())

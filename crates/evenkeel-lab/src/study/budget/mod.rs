@@ -3,8 +3,8 @@
 mod claims_paper;
 mod claims_thesis;
 mod counts;
-mod findings;
 mod fewer;
+mod findings;
 
 use super::cells::{
     Cell, JITTERS_MS, Take, courses, error_table, jitter_name, median, papers, receiver_bars, trade_off,
@@ -80,7 +80,8 @@ fn summary(cells: &[Cell]) -> String {
     let over = |policy: &str, of: fn(&Take) -> f64| -> Vec<String> {
         cells.iter().map(|cell| format!("{:.2}", median(cell.ratios(policy, "base/3", of)))).collect()
     };
-    let both = |policy: &str| format!("{} and {}", over(policy, Take::std).join("/"), over(policy, Take::mean).join("/"));
+    let both =
+        |policy: &str| format!("{} and {}", over(policy, Take::std).join("/"), over(policy, Take::mean).join("/"));
     format!(
         "With a third of the vectors, standard deviation and mean as multiples of the 1/3 base case's, at jitters of \
          0/100/180 ms: credits by accumulated error {}; the paper's lottery {}; the thesis's lottery by accumulated error \

@@ -23,8 +23,7 @@ pub(super) fn add(point: &mut Point, brief: &Brief) -> Result<()> {
     }
     let seeds: Vec<u64> = point.size.each_seed().collect();
     let sent = point.cell.values("even", Take::sent);
-    let delays: Vec<Duration> =
-        point.cell.delays_ms.iter().map(|ms| Duration::from_secs_f64(ms / 1e3)).collect();
+    let delays: Vec<Duration> = point.cell.delays_ms.iter().map(|ms| Duration::from_secs_f64(ms / 1e3)).collect();
     let one = |(seed, vectors): (u64, f64)| -> Result<[Take; 2]> {
         let (rules, seconds) = (Rules::default(), point.size.seconds);
         let fleet = Fleet::new("all".into(), point.motion.entities(1, seconds, seed), &rules)?;

@@ -41,9 +41,9 @@ impl Network {
     fn size(self, full: Size, papers: bool) -> Size {
         let (seeds, shorter) = match self {
             Self::Papers(_) if papers => (full.seeds, 1.0),
-            Self::Papers(_) => (full.seeds.div_ceil(4), 2.0),
-            Self::Spread(receivers) if receivers <= 8 => (full.seeds.div_ceil(5), 3.0),
-            Self::Spread(_) => (full.seeds.div_ceil(7), 5.0),
+            Self::Papers(_) => (full.seeds.div_ceil(2), 2.0),
+            Self::Spread(receivers) if receivers <= 8 => (full.seeds.div_ceil(2), 4.0),
+            Self::Spread(_) => (full.seeds.div_ceil(4), 5.0),
         };
         Size { seeds, seconds: (full.seconds / shorter).max(20.0), ..full }
     }

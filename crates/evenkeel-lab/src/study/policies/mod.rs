@@ -40,7 +40,8 @@ fn summary(points: &[Point]) -> String {
     let papers: Vec<&Point> = points.iter().filter(|point| point.is_papers()).collect();
     let all = |policy: &str| {
         let figure = |which: usize| {
-            let of = |point: &&Point| median(point.cell.ratios(policy, &point.every_kth(), |take| figures(take)[which]));
+            let of =
+                |point: &&Point| median(point.cell.ratios(policy, &point.every_kth(), |take| figures(take)[which]));
             papers.iter().map(of).map(|ratio| format!("{ratio:.2}")).collect::<Vec<_>>().join("/")
         };
         [0, 1, 2].map(figure).join(", ")

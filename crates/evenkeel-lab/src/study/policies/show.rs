@@ -22,21 +22,29 @@ pub(super) fn exhibits(points: &[Point]) -> Vec<Exhibit> {
 /// All policies of one motion and network, budget by budget.
 fn policy_table(group: &[Point]) -> Exhibit {
     let head = [
-        "budget", "policy", "vectors", "mean / base/k", "std / base/k", "max / base/k", "mean (m)", "std (m)", "max (m)",
-        "real mean (m)", "real max (m)",
+        "budget",
+        "policy",
+        "vectors",
+        "mean / base/k",
+        "std / base/k",
+        "max / base/k",
+        "mean (m)",
+        "std (m)",
+        "max (m)",
+        "real mean (m)",
+        "real max (m)",
     ];
     let rows = group.iter().flat_map(|point| point.cell.policies.iter().map(move |(policy, _)| row(point, policy)));
     let title = group.first().map_or_else(String::new, |point| {
         format!("Policies at equal vectors: {}, {}", point.motion.name(), point.network.name())
     });
-    let size = group.first().map_or_else(String::new, |point| {
-        let sizes = group.iter().map(|p| format!("1/{}: {} × {} s", p.budget, p.size.seeds, p.size.seconds));
-        format!("{} entity; runs {}.", if point.cell.policies.is_empty() { 0 } else { 1 }, sizes.collect::<Vec<_>>().join(", "))
-    });
+    let sizes = group.iter().map(|p| format!("1/{}: {} × {} s", p.budget, p.size.seeds, p.size.seconds));
+    let sizes = sizes.collect::<Vec<_>>().join(", ");
     let note = format!(
         "Export error per second, the mean distance between exported and placed path: mean, standard deviation and maximum \
          over receivers. Ratios to every k-th vector to everybody are medians over seeds, metres are averages. What takes a \
-         budget is trimmed to it within a percent; schedule-drop-projected sends what it sends. {size}"
+         budget is trimmed to it within a percent; schedule-drop-projected sends what it sends. One \
+         entity; runs {sizes}."
     );
     table(title, &note, &head, rows.collect())
 }
@@ -49,7 +57,8 @@ fn row(point: &Point, policy: &str) -> Vec<String> {
         let values = cell.values(policy, |take| pick(statistics(take.real.iter().copied())));
         Some(average(&values)).filter(|value| value.is_finite()).map_or_else(|| "-".into(), number)
     };
-    let mut row = vec![format!("1/{}", point.budget), policy.to_owned(), number(average(&cell.values(policy, Take::sent)))];
+    let mut row =
+        vec![format!("1/{}", point.budget), policy.to_owned(), number(average(&cell.values(policy, Take::sent)))];
     row.extend([0, 1, 2].map(relative));
     row.extend([0, 1, 2].map(metres));
     row.extend([real(|(mean, ..)| mean), real(|(.., max)| if max > 0.0 { max } else { f64::NAN })]);
@@ -59,8 +68,17 @@ fn row(point: &Point, policy: &str) -> Vec<String> {
 /// In how many seeds `even` is ahead, cell by cell.
 fn acceptance(points: &[Point]) -> Exhibit {
     let head = [
-        "cell", "seeds", "mean < credits", "std < credits", "max < credits", "mean / credits", "std / credits",
-        "max / credits", "mean < tolerance", "std < tolerance", "max < tolerance",
+        "cell",
+        "seeds",
+        "mean < credits",
+        "std < credits",
+        "max < credits",
+        "mean / credits",
+        "std / credits",
+        "max / credits",
+        "mean < tolerance",
+        "std < tolerance",
+        "max < tolerance",
     ];
     let row = |point: &Point| {
         let ratios = |rival: &str, which: usize| point.cell.ratios("even", rival, |take| figures(take)[which]);

@@ -10,10 +10,7 @@ pub(super) const THESIS_DROP_STD: Claim = Claim {
             "the standard deviation due to the scheduling case is much lower as compared to the standard \
              deviation in the base case",
         ),
-        (
-            "thesis abstract",
-            "even though they achieve a high degree of fairness",
-        ),
+        ("thesis abstract", "even though they achieve a high degree of fairness"),
         (
             "thesis 3.1",
             "The scheduling approaches achieve a higher degree of fairness among the receivers at the cost of \
@@ -36,14 +33,8 @@ pub(super) const THESIS_DROP_STD_PROJECTED: Claim = Claim {
 pub(super) const THESIS_DROP_MEAN: Claim = Claim {
     id: "thesis-drop-mean",
     says: &[
-        (
-            "thesis 3.3.3.1.1.2, figs 3.5, 3.6, 3.7",
-            "the mean of the AEE increased multifold in the scheduling case #1",
-        ),
-        (
-            "thesis 3.3.3.1.1.2",
-            "the overall inaccuracy of the system was much higher than the base case",
-        ),
+        ("thesis 3.3.3.1.1.2, figs 3.5, 3.6, 3.7", "the mean of the AEE increased multifold in the scheduling case #1"),
+        ("thesis 3.3.3.1.1.2", "the overall inaccuracy of the system was much higher than the base case"),
         (
             "thesis 3.3.4.2.1.2",
             "the increase in the mean in the scheduling case #1 was considerable in comparison to the base case",
@@ -64,13 +55,11 @@ pub(super) const THESIS_DROP_MEAN_PROJECTED: Claim = Claim {
 
 pub(super) const THESIS_DROP_EACH_HIGHER: Claim = Claim {
     id: "thesis-drop-each-higher",
-    says: &[
-        (
-            "thesis 3.3.3.1.1.3, figs 3.8, 3.9, 3.10",
-            "the accumulated export error of each player is greater in the scheduled case as compared to its \
+    says: &[(
+        "thesis 3.3.3.1.1.3, figs 3.8, 3.9, 3.10",
+        "the accumulated export error of each player is greater in the scheduled case as compared to its \
              accumulated error in the base case",
-        ),
-    ],
+    )],
     measure: "a receiver's error under schedule-drop / under base",
     band: Band::Above(1.0),
     always: false,
@@ -86,12 +75,10 @@ pub(super) const THESIS_DROP_EACH_HIGHER_PROJECTED: Claim = Claim {
 
 pub(super) const THESIS_DROP_BEYOND_WORST: Claim = Claim {
     id: "thesis-drop-beyond-worst",
-    says: &[
-        (
-            "thesis 3.3.3.1.1.3, figs 3.8-3.10",
-            "the export errors of receivers are much greater than the highest export error in the base case",
-        ),
-    ],
+    says: &[(
+        "thesis 3.3.3.1.1.3, figs 3.8-3.10",
+        "the export errors of receivers are much greater than the highest export error in the base case",
+    )],
     measure: "lowest error of a receiver under schedule-drop / highest under base",
     band: Band::AtLeast(2.0),
     always: false,
@@ -107,12 +94,7 @@ pub(super) const THESIS_DROP_BEYOND_WORST_PROJECTED: Claim = Claim {
 
 pub(super) const THESIS_DROP_FEWER: Claim = Claim {
     id: "thesis-drop-fewer",
-    says: &[
-        (
-            "thesis 3.3.3.2",
-            "we cut down on the total number of DR vectors sent to all the receivers",
-        ),
-    ],
+    says: &[("thesis 3.3.3.2", "we cut down on the total number of DR vectors sent to all the receivers")],
     measure: "vectors under schedule-drop / under base",
     band: Band::Below(1.0),
     always: false,
@@ -173,13 +155,11 @@ pub(super) const THESIS_DROP_UNBOUNDED_RATE_PROJECTED: Claim = Claim {
 
 pub(super) const THESIS_DROP_HYSTERESIS: Claim = Claim {
     id: "thesis-drop-hysteresis",
-    says: &[
-        (
-            "thesis 3.3.3.2",
-            "it leads the receiver sometimes to build up error beyond the highest export error and hence making \
+    says: &[(
+        "thesis 3.3.3.2",
+        "it leads the receiver sometimes to build up error beyond the highest export error and hence making \
              this receiver the one with the highest export error",
-        ),
-    ],
+    )],
     measure: "share of vectors dropped under schedule-drop after which that receiver has, by the next trigger, more \
      error than anybody had before",
     band: Band::Between(0.0999, 0.9),
@@ -231,10 +211,7 @@ pub(super) const THESIS_DROP_GAP_RATE_HIGH: Claim = Claim {
 pub(super) const THESIS_SCHEDULE_EQUALISES_ON_RECEPTION: Claim = Claim {
     id: "thesis-schedule-equalises-on-reception",
     says: &[
-        (
-            "thesis 3.3.2",
-            "all the receiver’s AEE equals the highest AEE after they receive the current DR vector",
-        ),
+        ("thesis 3.3.2", "all the receiver’s AEE equals the highest AEE after they receive the current DR vector"),
         (
             "thesis 3.3",
             "the cumulative export error of the receiver equals the highest cumulative export error at that \
@@ -292,10 +269,7 @@ pub(super) const THESIS_SEND_MEAN: Claim = Claim {
             "there is a moderate increase in the mean of the accumulated export error due to scheduling \
              algorithm #2",
         ),
-        (
-            "thesis 3.3.4.2.1.3",
-            "the mean of the accumulated export error has gone up in comparison with the base case",
-        ),
+        ("thesis 3.3.4.2.1.3", "the mean of the accumulated export error has gone up in comparison with the base case"),
     ],
     measure: "mean under schedule-send / under base",
     band: Band::Between(1.15, 2.0),
@@ -304,12 +278,10 @@ pub(super) const THESIS_SEND_MEAN: Claim = Claim {
 
 pub(super) const THESIS_SEND_FAR_AS_BASE: Claim = Claim {
     id: "thesis-send-far-as-base",
-    says: &[
-        (
-            "thesis 3.3.4.2.1.3, fig. 3.13",
-            "the player 3 – who is the farthest player is doing as good as in the base case",
-        ),
-    ],
+    says: &[(
+        "thesis 3.3.4.2.1.3, fig. 3.13",
+        "the player 3 – who is the farthest player is doing as good as in the base case",
+    )],
     measure: "error of the 800 ms receiver under schedule-send / under base",
     band: Band::WithinOfOne(0.05),
     always: false,
@@ -369,13 +341,11 @@ pub(super) const THESIS_SEND_BELOW_DROP_MEAN_RATE: Claim = Claim {
 
 pub(super) const THESIS_SEND_CONVERGENCE: Claim = Claim {
     id: "thesis-send-convergence",
-    says: &[
-        (
-            "thesis 3.3.4.3",
-            "convergence of the accumulated export error of all the receivers has dropped down considerably as \
+    says: &[(
+        "thesis 3.3.4.3",
+        "convergence of the accumulated export error of all the receivers has dropped down considerably as \
              compared to algorithm #1",
-        ),
-    ],
+    )],
     measure: "standard deviation / mean over receivers under schedule-send / the same under schedule-drop",
     band: Band::AtLeast(1.33),
     always: false,
@@ -383,12 +353,10 @@ pub(super) const THESIS_SEND_CONVERGENCE: Claim = Claim {
 
 pub(super) const THESIS_SEND_HYSTERESIS_NEGLIGIBLE: Claim = Claim {
     id: "thesis-send-hysteresis-negligible",
-    says: &[
-        (
-            "thesis 3.3.4.3",
-            "though the impact of the effect is negligible as compared to the scheduling algorithm #1",
-        ),
-    ],
+    says: &[(
+        "thesis 3.3.4.3",
+        "though the impact of the effect is negligible as compared to the scheduling algorithm #1",
+    )],
     measure: "what jitter adds to mean / base's mean under schedule-send, against what schedule-drop adds to base's mean \
      at that jitter",
     band: Band::AtMost(0.1),
@@ -397,13 +365,11 @@ pub(super) const THESIS_SEND_HYSTERESIS_NEGLIGIBLE: Claim = Claim {
 
 pub(super) const THESIS_SEND_VARIABLE_ALL_HIGHER: Claim = Claim {
     id: "thesis-send-variable-all-higher",
-    says: &[
-        (
-            "thesis 5.2",
-            "also suffered from the hysteresis effect in a variable delay environment which led to increase in \
+    says: &[(
+        "thesis 5.2",
+        "also suffered from the hysteresis effect in a variable delay environment which led to increase in \
              the accumulated export error of all the receivers in the system as compared to the base case",
-        ),
-    ],
+    )],
     measure: "a receiver's error under schedule-send / under base",
     band: Band::Above(1.0),
     always: false,
@@ -411,12 +377,7 @@ pub(super) const THESIS_SEND_VARIABLE_ALL_HIGHER: Claim = Claim {
 
 pub(super) const THESIS_SEND_NOTHING_DROPPED: Claim = Claim {
     id: "thesis-send-nothing-dropped",
-    says: &[
-        (
-            "thesis 3.3.4.1",
-            "modified in such a way that no DR vector is discarded at the next trigger",
-        ),
-    ],
+    says: &[("thesis 3.3.4.1", "modified in such a way that no DR vector is discarded at the next trigger")],
     measure: "largest difference over receivers between vectors sent under schedule-send and under base",
     band: Band::AtMost(1.0),
     always: false,

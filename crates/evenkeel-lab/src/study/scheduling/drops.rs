@@ -22,11 +22,7 @@ struct Shown {
 pub(super) fn findings(brief: &Brief, watch: &Watch<'_>) -> Result<Found> {
     let readings = [
         ("schedule-drop", THESIS_DROP_HYSTERESIS, THESIS_SCHEDULE_EQUALISES_ON_RECEPTION),
-        (
-            "schedule-drop-projected",
-            THESIS_DROP_HYSTERESIS_PROJECTED,
-            THESIS_SCHEDULE_EQUALISES_ON_RECEPTION_PROJECTED,
-        ),
+        ("schedule-drop-projected", THESIS_DROP_HYSTERESIS_PROJECTED, THESIS_SCHEDULE_EQUALISES_ON_RECEPTION_PROJECTED),
     ];
     let mut findings = Vec::new();
     for (policy, hysteresis, equalises) in readings {
@@ -54,8 +50,9 @@ fn of_policy(
     // The claim about receptions is of constant delays.
     on_reception.truncate(1);
     Ok([
-        Finding::new(hysteresis, overshoot)
-            .remarking("More than anybody had at the trigger at which the vector was dropped, by the trigger after it."),
+        Finding::new(hysteresis, overshoot).remarking(
+            "More than anybody had at the trigger at which the vector was dropped, by the trigger after it.",
+        ),
         Finding::new(equalises, on_reception)
             .remarking("Errors are read between snapshots every 100 ms; the policy itself weighs the last 20 s."),
     ])

@@ -80,19 +80,12 @@ pub(super) fn thesis(cells: &Cells) -> Vec<Finding> {
     let mut findings = Vec::new();
     let readings = [
         ("schedule-drop", THESIS_DROP_STD, THESIS_DROP_MEAN, THESIS_DROP_FEWER),
-        (
-            "schedule-drop-projected",
-            THESIS_DROP_STD_PROJECTED,
-            THESIS_DROP_MEAN_PROJECTED,
-            THESIS_DROP_FEWER_PROJECTED,
-        ),
+        ("schedule-drop-projected", THESIS_DROP_STD_PROJECTED, THESIS_DROP_MEAN_PROJECTED, THESIS_DROP_FEWER_PROJECTED),
     ];
     for (policy, std, mean, fewer) in readings {
-        let figures: [(Claim, fn(&Take) -> f64); 3] = [(std, Take::std), (mean, Take::mean), (fewer, Take::sent)];
-        for (claim, of) in figures {
-            let observations = cells.arcs.iter().map(|cell| cell.against(policy, "base", of));
-            findings.push(Finding::new(claim, observations.collect()));
-        }
+        let against =
+            |claim: Claim, of: fn(&Take) -> f64| by_cell(claim, &cells.arcs, |cell| cell.ratios(policy, "base", of));
+        findings.extend([against(std, Take::std), against(mean, Take::mean), against(fewer, Take::sent)]);
     }
     let readings = [
         ("schedule-drop", THESIS_DROP_EACH_HIGHER, THESIS_DROP_BEYOND_WORST),
@@ -154,8 +147,9 @@ fn algorithm_2(cells: &Cells) -> Vec<Finding> {
     let variable = || cells.arcs.iter().skip(1);
     vec![
         Finding::new(THESIS_SEND_STD, vec![still.against(send, base, Take::std)]),
-        Finding::new(THESIS_SEND_MEAN, vec![still.against(send, base, Take::mean)])
-            .remarking("Moderate is more than a little: above 1.15. An increase of any size up to 2 is told by the median."),
+        Finding::new(THESIS_SEND_MEAN, vec![still.against(send, base, Take::mean)]).remarking(
+            "Moderate is more than a little: above 1.15. An increase of any size up to 2 is told by the median.",
+        ),
         Finding::new(THESIS_SEND_FAR_AS_BASE, vec![still.against(send, base, |take| take.errors[0])]),
         Finding::new(THESIS_SEND_NEAR_MORE, near(still.each_against(send, base))),
         Finding::new(THESIS_SEND_NEAR_MORE_SHORT, [1, 2].map(short).into()),

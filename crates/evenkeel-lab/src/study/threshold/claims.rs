@@ -8,14 +8,8 @@ const ZERO: f64 = 1e-6 + 0.005 * 0.866_025_5;
 pub(super) const THRESHOLD_MORE_TRIGGERS: Claim = Claim {
     id: "threshold-more-triggers",
     says: &[
-        (
-            "paper section 5",
-            "Lower the threshold, more DR vectors are generated during a given time period",
-        ),
-        (
-            "thesis 3.4.1.1",
-            "the threshold was lowered, which leads to more triggers",
-        ),
+        ("paper section 5", "Lower the threshold, more DR vectors are generated during a given time period"),
+        ("thesis 3.4.1.1", "the threshold was lowered, which leads to more triggers"),
     ],
     measure: "triggers / those at twice the threshold",
     band: Band::Above(1.0),
@@ -24,12 +18,10 @@ pub(super) const THRESHOLD_MORE_TRIGGERS: Claim = Claim {
 
 pub(super) const THRESHOLD_ZERO_EXACT: Claim = Claim {
     id: "threshold-zero-exact",
-    says: &[
-        (
-            "paper section 1",
-            "a DR vector is generated at every time unit thereby making the real and exported paths the same",
-        ),
-    ],
+    says: &[(
+        "paper section 1",
+        "a DR vector is generated at every time unit thereby making the real and exported paths the same",
+    )],
     measure: "largest distance between real and exported path at ticks, with a vector every tick (m)",
     band: Band::AtMost(ZERO),
     always: false,
@@ -38,14 +30,8 @@ pub(super) const THRESHOLD_ZERO_EXACT: Claim = Claim {
 pub(super) const THRESHOLD_EQ35: Claim = Claim {
     id: "threshold-eq35",
     says: &[
-        (
-            "thesis 3.4.1.1, Eq. 3.5",
-            "From the equation 3.5, we get the budget per trigger, n1, to be 1",
-        ),
-        (
-            "paper section 5.1",
-            "We want to ensure n't' = nt",
-        ),
+        ("thesis 3.4.1.1, Eq. 3.5", "From the equation 3.5, we get the budget per trigger, n1, to be 1"),
+        ("paper section 5.1", "We want to ensure n't' = nt"),
     ],
     measure: "vectors at the lowered threshold / those of base at the coarse one",
     band: Band::WithinOfOne(0.05),
@@ -94,18 +80,9 @@ pub(super) const THRESHOLD_TRUE_BASE: Claim = Claim {
             "paper section 4.7",
             "we wish to decrease the error of the receiver with the highest accumulated error in the base case",
         ),
-        (
-            "thesis 3.4",
-            "we can ensure fairness among the receivers",
-        ),
-        (
-            "thesis 3.4",
-            "lead to lowering the AEE of the receiver having high AEE in the base case",
-        ),
-        (
-            "thesis abstract",
-            "maintains the mean inaccuracy of the system same as in the base case",
-        ),
+        ("thesis 3.4", "we can ensure fairness among the receivers"),
+        ("thesis 3.4", "lead to lowering the AEE of the receiver having high AEE in the base case"),
+        ("thesis abstract", "maintains the mean inaccuracy of the system same as in the base case"),
     ],
     measure: "standard deviation under credits-pa at the lowered threshold / under base at the coarse one",
     band: Band::Below(1.0),
@@ -136,10 +113,7 @@ pub(super) const THRESHOLD_VERY_LOW_TOWARD_MEAN: Claim = Claim {
             "accumulated export error as a factor and a very low threshold it is possible to achieve a higher \
              degree of fairness and push the accumulated export error of all the receivers towards the mean",
         ),
-        (
-            "thesis 5.2",
-            "using a very low threshold, it is possible to achieve a higher degree of fairness",
-        ),
+        ("thesis 5.2", "using a very low threshold, it is possible to achieve a higher degree of fairness"),
     ],
     measure: "a receiver's distance from the mean in terms of the mean, under credits-pa at the lowest threshold / at \
      the coarsest",

@@ -40,7 +40,8 @@ pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<(Vec<Finding>, Exh
         let observation = |pair: &Compared| Observation::new(pair.low.name.clone(), pair.values(CREDITS, of));
         Finding::new(claim, all.iter().map(observation).collect())
     };
-    let counts = |policy: &str| Observation::new(policy, all.first().map_or(Vec::new(), |p| p.values(policy, Take::sent)));
+    let counts =
+        |policy: &str| Observation::new(policy, all.first().map_or(Vec::new(), |p| p.values(policy, Take::sent)));
     let lowered = format!("{} m instead of {} m gives three times the triggers.", number(metres), SWEEP[0]);
     let findings = vec![
         Finding::new(THRESHOLD_EQ35, [CREDITS, "lottery-one"].map(counts).into()).remarking(lowered),
@@ -59,23 +60,31 @@ fn threshold_for(wanted: f64, brief: &Brief, watch: &Watch<'_>) -> Result<f64> {
     let (mut low, mut high) = ((SWEEP[0] / 64.0).ln(), SWEEP[0].ln());
     for _ in 0..STEPS {
         let middle = 0.5 * (low + high);
-        if triggers(middle.exp(), brief)? > wanted { low = middle } else { high = middle }
+        if triggers(middle.exp(), brief)? > wanted {
+            low = middle
+        } else {
+            high = middle
+        }
         watch(Progress::Done);
     }
     Ok(high.exp())
 }
 
 fn exhibit(all: &[Compared], metres: f64) -> Exhibit {
-    let head = ["jitter", "threshold (m)", "policy", "vectors", "mean (m)", "std (m)", "max (m)", "800 ms", "500 ms", "200 ms"];
-    let figures: [fn(&Take) -> f64; 7] = [
-        Take::sent,
-        |t| real(t).0,
-        |t| real(t).1,
-        |t| real(t).2,
-        |t| t.real[0],
-        |t| t.real[1],
-        |t| t.real[2],
+    let head = [
+        "jitter",
+        "threshold (m)",
+        "policy",
+        "vectors",
+        "mean (m)",
+        "std (m)",
+        "max (m)",
+        "800 ms",
+        "500 ms",
+        "200 ms",
     ];
+    let figures: [fn(&Take) -> f64; 7] =
+        [Take::sent, |t| real(t).0, |t| real(t).1, |t| real(t).2, |t| t.real[0], |t| t.real[1], |t| t.real[2]];
     let mut rows = Vec::new();
     for pair in all {
         for (cell, threshold) in [(&pair.coarse, SWEEP[0]), (&pair.low, metres)] {

@@ -47,9 +47,8 @@ fn very_low(coarse: &Cell, low: &Cell) -> [Finding; 2] {
     let both = |to: &str, of: &dyn Fn(&Take) -> f64| {
         low.takes(CREDITS).iter().zip(coarse.takes(to)).map(|(low, coarse)| of(low) / of(coarse)).collect()
     };
-    let receiver = |(i, delay): (usize, &f64)| {
-        Observation::new(format!("{delay} ms"), both(CREDITS, &|take: &Take| off(take, i)))
-    };
+    let receiver =
+        |(i, delay): (usize, &f64)| Observation::new(format!("{delay} ms"), both(CREDITS, &|take: &Take| off(take, i)));
     let name = format!("{} to {}", coarse.name, low.name);
     [
         Finding::new(THRESHOLD_VERY_LOW_TOWARD_MEAN, DELAYS_MS.iter().enumerate().map(receiver).collect()),

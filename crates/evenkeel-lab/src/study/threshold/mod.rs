@@ -79,8 +79,18 @@ fn triggers(metres: f64, brief: &Brief) -> Result<f64> {
 }
 
 fn sweep_table(sweep: &[Cell]) -> Exhibit {
-    let head =
-        ["threshold", "policy", "vectors", "mean (m)", "std (m)", "max (m)", "800 ms", "500 ms", "200 ms", "share of 800 ms"];
+    let head = [
+        "threshold",
+        "policy",
+        "vectors",
+        "mean (m)",
+        "std (m)",
+        "max (m)",
+        "800 ms",
+        "500 ms",
+        "200 ms",
+        "share of 800 ms",
+    ];
     let mut rows = Vec::new();
     for cell in sweep {
         for (policy, _) in &cell.policies {
