@@ -140,6 +140,24 @@ fn threshold() {
 }
 
 #[test]
+#[ignore = "takes minutes: the grid of policies at full size"]
+fn policies() {
+    check(
+        &run("policies", Size::FULL),
+        &[
+            ("thesis-five-std", Holds),
+            ("thesis-pi-best", Holds),
+            ("thesis-pi-best-text", Holds),
+            ("thesis-five-mean-higher", Holds),
+            ("thesis-five-each-higher", Holds),
+            ("thesis-credits-pa-best", DoesNotHold),
+            ("thesis-credits-pa-best-max", Holds),
+            ("thesis-credits-pa-best-mean", DoesNotHold),
+        ],
+    );
+}
+
+#[test]
 fn equal_briefs_give_equal_studies() {
     let size = Size { seeds: 2, seconds: 20.0, seed: 7 };
     for name in ["scheduling", "budget", "threshold"] {

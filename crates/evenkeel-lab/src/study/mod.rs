@@ -8,6 +8,7 @@ mod budget;
 mod cells;
 mod claim;
 mod exhibit;
+mod plots;
 mod policies;
 mod scheduling;
 mod spy;

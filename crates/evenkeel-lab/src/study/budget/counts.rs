@@ -2,6 +2,7 @@
 
 use super::Found;
 use super::claims_paper::*;
+use super::claims_same::*;
 use crate::experiment::Settings;
 use crate::policies::Own;
 use crate::study::cells::{Cell, DELAYS_MS, JITTERS_MS, Take, at_most, jitter_name, papers};

@@ -1,7 +1,7 @@
 //! Whether fewer vectors do for the same accuracy.
 
 use super::Found;
-use super::claims_paper::*;
+use super::claims_same::*;
 use crate::experiment::Settings;
 use crate::study::cells::{Cell, JITTERS_MS, Take, average, jitter_name, median, number, papers, table};
 use crate::study::{Brief, Exhibit, Finding, Observation, Watch};

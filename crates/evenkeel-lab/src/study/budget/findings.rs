@@ -1,6 +1,7 @@
 //! Claims about errors and vectors at the end of runs, with budgets trimmed to equal counts.
 
 use super::claims_paper::*;
+use super::claims_same::*;
 use super::claims_thesis::*;
 use crate::study::cells::{Cell, DELAYS_MS, Take};
 use crate::study::{Claim, Finding, Observation};

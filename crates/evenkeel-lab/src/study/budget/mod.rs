@@ -1,6 +1,7 @@
 //! A third of the vectors, and who should get them: the paper's section 5 and the thesis's section 3.4.
 
 mod claims_paper;
+mod claims_same;
 mod claims_thesis;
 mod counts;
 mod fewer;

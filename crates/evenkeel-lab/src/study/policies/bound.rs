@@ -2,7 +2,6 @@
 
 use super::grid::Point;
 use crate::clairvoyant::{Choice, Clairvoyant};
-use crate::study::Brief;
 use crate::study::cells::Take;
 use crate::world::{Fleet, Rules};
 use anyhow::Result;
@@ -17,8 +16,8 @@ pub(super) const SMALLEST_EQUAL: &str = "clairvoyant, all alike";
 const MOST_RECEIVERS: usize = 8;
 
 /// Adds what a clairvoyant could do with as many vectors as `even` sent, seed by seed, where delays are constant.
-pub(super) fn add(point: &mut Point, brief: &Brief) -> Result<()> {
-    if !point.network.is_constant() || point.cell.delays_ms.len() > MOST_RECEIVERS || brief.size.seeds == 0 {
+pub(super) fn add(point: &mut Point) -> Result<()> {
+    if !point.network.is_constant() || point.cell.delays_ms.len() > MOST_RECEIVERS {
         return Ok(());
     }
     let seeds: Vec<u64> = point.size.each_seed().collect();

@@ -22,7 +22,7 @@ fn figures(take: &Take) -> [f64; 3] {
 pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
     let mut points: Vec<Point> = grid::run(brief, watch)?;
     for point in &mut points {
-        bound::add(point, brief)?;
+        bound::add(point)?;
     }
     let (findings, seconds) = weights::run(brief, watch)?;
     Ok(Study {

@@ -2,6 +2,7 @@
 
 use super::Cells;
 use super::claims_paper::*;
+use super::claims_send::*;
 use super::claims_thesis::*;
 use crate::study::cells::{Cell, DELAYS_MS, Take};
 use crate::study::{Claim, Finding, Observation};

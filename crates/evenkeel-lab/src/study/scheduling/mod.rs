@@ -2,6 +2,7 @@
 
 mod ages;
 mod claims_paper;
+mod claims_send;
 mod claims_thesis;
 mod drops;
 mod findings;
