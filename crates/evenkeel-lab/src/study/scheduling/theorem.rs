@@ -64,7 +64,9 @@ pub(super) fn findings(brief: &Brief, watch: &Watch<'_>) -> Result<Found> {
     let findings = vec![
         Finding::new(PAPER_THEOREM41, vec![unequal(0.0, &still), unequal(100.0, &low)]).remarking(
             "Straight legs of 3 s, each turning back from the one before, no bound on holds. What vectors really cost is as the sender booked it from receipts. \
-             The band is a millionth and what rounding holds to a microsecond can make of the first sums.",
+             The band is a millionth and what rounding holds to a microsecond can make of the first sums. \
+             Legs turn back so that holds stay short and receipts come in time, as the theorem takes for granted; with legs \
+             that may turn by any angle, sums differed by more than the band in 19 of 20 seeds at ±100 ms.",
         ),
         Finding::new(PAPER_EQUAL_ARRIVAL, vec![apart]).remarking("Straight legs of 3 s; a tick is a frame, 1/60 s."),
     ];
