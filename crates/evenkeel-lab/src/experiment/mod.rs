@@ -117,6 +117,11 @@ pub fn digest<T: Send>(
     Ok((digests.into_iter().map(|(digest, _)| digest).collect(), simulated))
 }
 
+/// What delays, losses and draws follow from, by seed and sender: the network of one sender is not that of another.
+pub(crate) fn network_seed(seed: u64, fleet: usize) -> u64 {
+    seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(fleet as u64)
+}
+
 impl<'a> Experiment<'a> {
     fn new(settings: &'a Settings, progress: &'a (dyn Fn(Progress) + Sync)) -> Result<Self> {
         let seeds: Vec<u64> = (0..settings.seeds).map(|n| settings.seed.wrapping_add(n)).collect();
@@ -152,8 +157,7 @@ impl<'a> Experiment<'a> {
         (self.progress)(Progress::Expect(runs.len() as u64));
         let outcome = |&(seed, fleet): &(usize, usize)| {
             let scene = self.scene(seed);
-            // The network of one sender is not that of another.
-            let seed = self.seeds[seed].wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(fleet as u64);
+            let seed = network_seed(self.seeds[seed], fleet);
             let outcome = run_world(Setting {
                 fleet: &scene.fleets[fleet],
                 rules: self.settings.rules,

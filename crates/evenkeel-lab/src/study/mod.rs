@@ -6,12 +6,19 @@
 
 mod accuracy;
 mod baselines;
+mod budget;
+mod cells;
 mod claim;
 mod clock;
 mod exhibit;
 mod hits;
 mod liar;
 mod measure;
+mod plots;
+mod policies;
+mod scheduling;
+mod spy;
+mod threshold;
 
 pub use claim::{Band, Claim, Finding, Observation, Verdict};
 pub use exhibit::{Exhibit, Series};
@@ -94,30 +101,14 @@ pub struct Study {
 
 /// All experiments, in the order to run them.
 pub const ENTRIES: &[Entry] = &[
-    Entry {
-        name: "accuracy",
-        question: "How far off is what receivers show, counted from a vector's generation or from its arrival?",
-        reproduces: "thesis 2.3, fig. 2.2; thesis 2.2, fig. 2.1 (before and after export error)",
-        run: accuracy::run,
-    },
-    Entry {
-        name: "clock",
-        question: "How good is the session's clock beside others, and what does an imperfect one cost in metres?",
-        reproduces: "thesis 2.1 and 4.5.1 (words, no figure): synchronised clocks, and one-way delays instead",
-        run: clock::run,
-    },
-    Entry {
-        name: "baselines",
-        question: "What do other ways of showing remote things cost in error, lag and spread, and whom do they exclude?",
-        reproduces: "paper section 2, thesis 1.4 and 1.5 (words, no figure): bucket synchronisation, the reference model",
-        run: baselines::run,
-    },
-    Entry {
-        name: "hits",
-        question: "Does a shot at what one sees hit what is there, and does rewinding make both sides agree?",
-        reproduces: "thesis 2.3.1 (words, no figure): hit rates with local and global clocks",
-        run: hits::run,
-    },
+    accuracy::ENTRY,
+    clock::ENTRY,
+    scheduling::ENTRY,
+    budget::ENTRY,
+    threshold::ENTRY,
+    policies::ENTRY,
+    baselines::ENTRY,
+    hits::ENTRY,
     liar::ENTRY,
 ];
 

@@ -8,7 +8,7 @@ mod stop;
 mod take;
 
 use super::measure::{median, over, seeds_with, settings_of, text};
-use super::{Brief, Study, Watch};
+use super::{Brief, Entry, Study, Watch};
 use anyhow::Result;
 use drive::Drive;
 use stop::Stops;
@@ -24,8 +24,15 @@ struct Seed {
     stops: Stops,
 }
 
+pub(super) const ENTRY: Entry = Entry {
+    name: "accuracy",
+    question: "How far off is what receivers show, counted from a vector's generation or from its arrival?",
+    reproduces: "thesis 2.3, fig. 2.2; thesis 2.2, fig. 2.1 (before and after export error)",
+    run,
+};
+
 /// Runs it.
-pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
+fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
     let size = brief.size;
     let first = size.seed;
     let keys = seeds_with(size, &Drive::ALL.map(|(_, drive)| drive));

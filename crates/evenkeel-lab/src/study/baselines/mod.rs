@@ -9,7 +9,7 @@ mod showing;
 use super::measure::{
     FAIRNESS_DELAYS_MS, JITTERS_MS, cells, median, observe, over, percent, seeds_with, settings_of, text,
 };
-use super::{Brief, Exhibit, Finding, Observation, Study, Watch};
+use super::{Brief, Entry, Exhibit, Finding, Observation, Study, Watch};
 use anyhow::Result;
 use base::{BUCKET_DELAYS_MS, BaseCase};
 use claims::*;
@@ -21,8 +21,15 @@ const NETWORKS_MS: [f64; 2] = [0.0, 40.0];
 /// The ways of showing differ by metres: this is long enough to tell.
 const LONGEST: f64 = 300.0;
 
+pub(super) const ENTRY: Entry = Entry {
+    name: "baselines",
+    question: "What do other ways of showing remote things cost in error, lag and spread, and whom do they exclude?",
+    reproduces: "paper section 2, thesis 1.4 and 1.5 (words, no figure): bucket synchronisation, the reference model",
+    run,
+};
+
 /// Runs it.
-pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
+fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
     let size = brief.size;
     let seconds = size.seconds.min(LONGEST);
     let seeds: Vec<u64> = size.each_seed().collect();

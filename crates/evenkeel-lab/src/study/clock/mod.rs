@@ -6,7 +6,7 @@ mod exhibits;
 mod one_way;
 
 use super::measure::{ACCURACY_DELAYS_MS, median, observe, over, seeds_with, settings_of, text};
-use super::{Brief, Finding, Study, Watch};
+use super::{Brief, Entry, Finding, Study, Watch};
 use crate::clock::{PATHS, PathReport, Profile, REFERENCE, ROUGH_PATHS, measure_path};
 use anyhow::Result;
 use claims::{CLOCK_OWD_NO_STAMPS, CLOCK_SYNCED_SIGNIFICANT};
@@ -19,8 +19,15 @@ const LONGEST: f64 = 240.0;
 /// The same for what they cost in metres.
 const LONGEST_DRIVE: f64 = 120.0;
 
+pub(super) const ENTRY: Entry = Entry {
+    name: "clock",
+    question: "How good is the session's clock beside others, and what does an imperfect one cost in metres?",
+    reproduces: "thesis 2.1 and 4.5.1 (words, no figure): synchronised clocks, and one-way delays instead",
+    run,
+};
+
 /// Runs it.
-pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
+fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
     let size = brief.size;
     let seconds = size.seconds.min(LONGEST);
     let drive = seconds.min(LONGEST_DRIVE);

@@ -4,7 +4,7 @@ mod claims;
 mod range;
 
 use super::measure::{ACCURACY_DELAYS_MS, cells, median, observe, over, percent, seeds_with, settings_of};
-use super::{Brief, Exhibit, Finding, Study, Watch};
+use super::{Brief, Entry, Exhibit, Finding, Study, Watch};
 use anyhow::Result;
 use claims::{HITS_GAIN_GROWS, HITS_GLOBAL_BETTER, HITS_LOCAL_MISSES};
 use evenkeel::ClockRule;
@@ -23,8 +23,15 @@ const GLOBAL: usize = 1;
 /// With one seed: by range, then by delay.
 type Seed<'a> = &'a [[Shooter; 3]];
 
+pub(super) const ENTRY: Entry = Entry {
+    name: "hits",
+    question: "Does a shot at what one sees hit what is there, and does rewinding make both sides agree?",
+    reproduces: "thesis 2.3.1 (words, no figure): hit rates with local and global clocks",
+    run,
+};
+
 /// Runs it.
-pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
+fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
     let size = brief.size;
     let keys = seeds_with(size, &RANGES);
     let ranges = over(&keys, watch, |(seed, (_, rule, jitter))| shoot(*rule, *jitter, size.seconds, *seed))?;
