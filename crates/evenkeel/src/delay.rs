@@ -1,30 +1,19 @@
 //! What a sender knows about the way to one receiver: round trips, one-way delay, and which reception times to believe.
 //!
 //! The policies give more to whoever suffers more, so a receiver gains by pretending to suffer. A claimed reception time
-//! is therefore booked only within what the sender's own round trips allow (see [`PathEstimate::bounds`]). A constant lie
+//! is therefore booked only within what the sender's own round trips allow (see [`PathEstimate::longest_plausible`]). A constant lie
 //! within the round trip cannot be told from an asymmetric path by anybody; everything beyond it is cut off here.
 
 use crate::time::{Duration, GlobalTime};
 
-/// Slack below the smallest plausible reception time.
-const EARLY_MARGIN: Duration = Duration::from_millis(5);
-/// Slack above the largest plausible reception time, before jitter.
-const LATE_MARGIN: Duration = Duration::from_millis(5);
+/// Slack above the longest plausible delay, before jitter.
+const MARGIN: Duration = Duration::from_millis(5);
 /// The smallest round trip is the smallest of the last one to two spans of this length, so that it can rise again when a
 /// route changes.
 const FLOOR_SPAN: Duration = Duration::from_secs(60);
 
 /// So many round trips must have been measured before claims are held against them.
 const ROUND_TRIPS_FOR_BOUNDS: u32 = 8;
-
-/// Which reception times a sender believes, relative to the moment of sending.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DelayBounds {
-    /// The smallest.
-    pub least: Duration,
-    /// The largest.
-    pub most: Duration,
-}
 
 /// The delay to one receiver, estimated from receipts and round trips.
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,19 +83,19 @@ impl PathEstimate {
         }
     }
 
-    /// The delays that the sender's own round trips allow; `None` while there have been too few to know the jitter.
+    /// The longest delay that the sender's own round trips allow; `None` while there have been too few to know the jitter.
     ///
-    /// At least half the smallest round trip less 5 ms, at most 1.25 times that half plus 5 ms, and on both sides the jitter
-    /// that round trips showed: the smallest of a few jittery round trips is not yet the smallest possible. A quarter more
-    /// than half is what an honest receiver on an asymmetric path needs in order not to lose; a liar gains little by it.
-    pub fn bounds(&self) -> Option<DelayBounds> {
+    /// It is 1.25 times half the smallest round trip, plus 5 ms and the jitter that round trips showed: the smallest of a few
+    /// jittery round trips is not yet the smallest possible. A quarter more than half is what an honest receiver on an
+    /// asymmetric path needs in order not to lose; a liar gains little by it. There is no shortest one: nobody gains by
+    /// claiming to have been served sooner, and an honest receiver with a slow way back is.
+    pub fn longest_plausible(&self) -> Option<Duration> {
         if self.round_trips < ROUND_TRIPS_FOR_BOUNDS {
             return None;
         }
         let half = self.least_round_trip()? / 2;
         let jitter = self.excess + self.excess_deviation * 4;
-        let least = (half - EARLY_MARGIN - jitter).max(Duration::ZERO);
-        Some(DelayBounds { least, most: half + half / 4 + LATE_MARGIN + jitter })
+        Some(half + half / 4 + MARGIN + jitter)
     }
 
     /// After how long without a receipt a vector counts as lost: a round trip and 600 ms, in which a receipt is repeated
@@ -151,14 +140,13 @@ mod tests {
     #[test]
     fn an_honest_delay_is_within_the_bounds_and_a_second_more_is_not() {
         let mut path = PathEstimate::default();
-        assert_eq!(path.bounds(), None);
+        assert_eq!(path.longest_plausible(), None);
         for i in 0..200i64 {
             let jitter = Duration::from_millis(i * 37 % 40);
             path.observe_round_trip(Duration::from_millis(200) + jitter, GlobalTime::from_millis(i * 100));
         }
-        let bounds = path.bounds().unwrap();
-        assert!(bounds.least <= Duration::from_millis(100) && bounds.most >= Duration::from_millis(140));
-        assert!(bounds.most < Duration::from_millis(400), "{bounds:?}");
+        let longest = path.longest_plausible().unwrap();
+        assert!(longest >= Duration::from_millis(140) && longest < Duration::from_millis(400), "{longest}");
     }
 
     #[test]

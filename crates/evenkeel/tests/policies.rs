@@ -7,7 +7,7 @@ mod common;
 use common::{TANK, World, at, ms, zigzag};
 use evenkeel::policy::{
     Decision, Instantaneous, LastSent, NAMES, Overtaken, Past, Policy, Readings, Scales, Schedule, SchedulePaper,
-    Settled, Spent, Trigger, Weights, by_name,
+    Scope, Settled, Spent, Trigger, Weights, by_name,
 };
 use evenkeel::wire::Format;
 use evenkeel::{
@@ -250,6 +250,7 @@ fn shares_add_up_and_readings_differ() {
     let mut world = zigzagging(named("base", Budget::Unlimited), &[300, 200, 100], 20);
     world.run(130, |_, _| {});
     let readings = Readings {
+        scope: Scope::Total,
         past: Past::Whole,
         instantaneous: Instantaneous::SinceGeneration,
         last_sent: LastSent::SinceAcknowledged,

@@ -41,7 +41,7 @@ pub use registry::{NAMES, UnknownPolicy, by_name};
 pub use schedule::{Schedule, StillHeld};
 pub use schedule_paper::SchedulePaper;
 pub use tolerance::Tolerant;
-pub use weights::{Instantaneous, LastSent, Past, Readings, Scales, Share, Weights, frequencies};
+pub use weights::{Instantaneous, LastSent, Past, Readings, Scales, Scope, Share, Weights, frequencies};
 
 use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
 use crate::time::GlobalTime;
@@ -159,6 +159,12 @@ pub trait Policy: Send {
 
     /// Hears of a trigger that the base case would have had, whether or not there was one at the stretched thresholds.
     fn base_trigger(&mut self, _ledger: &Ledger, _entity: EntityIndex, _cause: Cause, _at: GlobalTime) {}
+
+    /// Whether the policy sees to it itself that a receiver gets another vector in place of one that was lost. If not, the
+    /// sender sends the newest again, at nobody's expense: whoever withholds receipts gets more than the others.
+    fn makes_up_for_losses(&self) -> bool {
+        false
+    }
 
     /// When to call [`wake`](Self::wake), for policies that act between triggers.
     fn next_wake(&self) -> Option<GlobalTime> {

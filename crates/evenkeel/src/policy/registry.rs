@@ -1,7 +1,8 @@
 //! Policies by name.
 
 use super::{
-    Base, Budget, Credits, Even, EveryKth, Lottery, Policy, Schedule, SchedulePaper, StillHeld, Tolerant, Weights,
+    Base, Budget, Credits, Even, EveryKth, Lottery, Policy, Readings, Schedule, SchedulePaper, Scope, StillHeld,
+    Tolerant, Weights,
 };
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -27,6 +28,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("lottery-case4", "by chance, weighted by all three alike"),
     ("lottery-case5", "by chance, weighted by accumulated and instantaneous error"),
     ("lottery-one", "one draw per trigger, weighted by accumulated error (paper, section 5.1)"),
+    ("lottery-total", "lottery-pa, by the error over all entities of the sender"),
     ("lottery-fixed", "by chance, everybody alike"),
     ("credits", "credits-pa"),
     ("credits-pa", "in turns, set by accumulated error (paper, section 5.2; thesis, section 3.4.2)"),
@@ -34,12 +36,13 @@ pub const NAMES: &[(&str, &str)] = &[
     ("credits-pt", "in turns, set by the time since the last vector"),
     ("credits-mix", "in turns, set by all three alike"),
     ("credits-case5", "in turns, set by accumulated and instantaneous error"),
+    ("credits-total", "credits-pa, by the error over all entities of the sender"),
     ("credits-fixed", "in turns, everybody alike"),
     ("tolerance", "fewer triggers, each to everybody"),
     ("even", "our own: to whoever gains most, weighted by what it has suffered, at one slow price"),
 ];
 
-/// The policy with this name, see [`NAMES`]. The budget is that of `lottery`, `credits` and `tolerance`, the seed that of
+/// The policy with this name, see [`NAMES`]; or any mix of the three weights, as in `credits-2:1:0` (PA:PI:PT). The budget is that of `lottery`, `credits` and `tolerance`, the seed that of
 /// `lottery`; the others have no use for them.
 ///
 /// ```
@@ -47,11 +50,13 @@ pub const NAMES: &[(&str, &str)] = &[
 /// let third = Budget::of_base(1, 3);
 /// assert_eq!(by_name("base/3", third, 0).unwrap().name(), "base/3");
 /// assert_eq!(by_name("credits", third, 0).unwrap().name(), "credits-pa");
+/// assert_eq!(by_name("lottery-1:0:0", third, 0).unwrap().name(), "lottery-pa");
 /// let error = by_name("bass", third, 0).err().unwrap();
 /// assert_eq!(error.nearest, "base");
 /// ```
 pub fn by_name(name: &str, budget: Budget, seed: u64) -> Result<Box<dyn Policy>, UnknownPolicy> {
     let drop = Schedule::default();
+    let total = Weights::ACCUMULATED.read_as(Readings { scope: Scope::Total, ..Readings::default() });
     let lottery = |weights| Box::new(Lottery::new(weights, budget, seed)) as Box<dyn Policy>;
     let credits = |weights| Box::new(Credits::new(weights, budget)) as Box<dyn Policy>;
     Ok(match name {
@@ -67,20 +72,34 @@ pub fn by_name(name: &str, budget: Budget, seed: u64) -> Result<Box<dyn Policy>,
         "lottery-case4" => lottery(Weights::THIRDS),
         "lottery-case5" => lottery(Weights::HALVES),
         "lottery-one" => Box::new(Lottery::one(budget, seed)),
+        "lottery-total" => lottery(total),
         "lottery-fixed" => lottery(Weights::EVEN),
         "credits" | "credits-pa" => credits(Weights::ACCUMULATED),
         "credits-pi" => credits(Weights::INSTANTANEOUS),
         "credits-pt" => credits(Weights::LAST_SENT),
         "credits-mix" => credits(Weights::THIRDS),
         "credits-case5" => credits(Weights::HALVES),
+        "credits-total" => credits(total),
         "credits-fixed" => credits(Weights::EVEN),
         "tolerance" => Box::new(Tolerant::new(budget)),
         "even" => Box::new(Even::new(budget)),
-        _ => {
-            let k = name.strip_prefix("base/").and_then(|k| k.parse().ok()).and_then(core::num::NonZeroU32::new);
-            Box::new(EveryKth::new(k.ok_or_else(|| UnknownPolicy::new(name))?))
-        }
+        _ => match mix(name) {
+            Some(("lottery", weights)) => lottery(weights),
+            Some((_, weights)) => credits(weights),
+            None => {
+                let k = name.strip_prefix("base/").and_then(|k| k.parse().ok()).and_then(core::num::NonZeroU32::new);
+                Box::new(EveryKth::new(k.ok_or_else(|| UnknownPolicy::new(name))?))
+            }
+        },
     })
+}
+
+/// A mix by name: `credits-2:1:0` for two parts of PA, one of PI and none of PT.
+fn mix(name: &str) -> Option<(&str, Weights)> {
+    let (family, parts) = name.split_once('-').filter(|(family, _)| ["lottery", "credits"].contains(family))?;
+    let mut parts = parts.split(':').map(|part| part.parse::<f64>().ok().filter(|x| *x >= 0.0 && x.is_finite()));
+    let (accumulated, instantaneous, last_sent) = (parts.next()??, parts.next()??, parts.next()??);
+    parts.next().is_none().then(|| (family, Weights::mix(accumulated, instantaneous, last_sent)))
 }
 
 /// No policy has this name.

@@ -29,6 +29,8 @@ pub struct Weights {
 pub struct Readings {
     /// How far back accumulated errors count.
     pub past: Past,
+    /// Of which entities.
+    pub scope: Scope,
     /// From when on an error is instantaneous.
     pub instantaneous: Instantaneous,
     /// From when on a receiver waits.
@@ -44,6 +46,17 @@ pub enum Past {
     Fading,
     /// All of it, as the papers have it.
     Whole,
+}
+
+/// Of which entities accumulated errors count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Scope {
+    /// The one at hand: "independently for each of the entities" (paper, section 3; erratum 16).
+    #[default]
+    Entity,
+    /// All of the sender's: whoever sees one of them badly may be made up for it with another. Every trigger looks at every
+    /// entity.
+    Total,
 }
 
 /// From when on an error is instantaneous.
@@ -84,6 +97,7 @@ impl Weights {
     pub const fn mix(accumulated: f64, instantaneous: f64, last_sent: f64) -> Self {
         let readings = Readings {
             past: Past::Fading,
+            scope: Scope::Entity,
             instantaneous: Instantaneous::SinceReception,
             last_sent: LastSent::SinceSent,
         };
@@ -166,13 +180,17 @@ impl Scales {
         let parts = [weights.accumulated, weights.instantaneous, weights.last_sent];
         let [accumulated, instantaneous, last_sent] = parts.map(|w| if w > 0.0 && w.is_finite() { w } else { 0.0 });
         let total = accumulated + instantaneous + last_sent;
-        let Readings { past, instantaneous: since, last_sent: waiting } = weights.readings;
+        let Readings { past, scope, instantaneous: since, last_sent: waiting } = weights.readings;
         let pair = |receiver| ledger.pair(trigger.entity, receiver);
         if total <= 0.0 {
             add_factor(shares, 1.0, |_| 0.0);
         }
         if accumulated > 0.0 {
-            add_factor(shares, accumulated / total, |r| importance(&pair(r)) * past.error(&pair(r), trigger.at));
+            let suffered = |pair: PairView<'_>| importance(&pair) * past.error(&pair, trigger.at);
+            add_factor(shares, accumulated / total, |r| match scope {
+                Scope::Entity => suffered(pair(r)),
+                Scope::Total => ledger.entities().map(|entity| suffered(ledger.pair(entity, r))).sum(),
+            });
         }
         if instantaneous > 0.0 {
             let row = marks.row(ledger, trigger.entity);

@@ -76,14 +76,13 @@ impl Sender {
             Claim::Forged => return self.events.push(SenderEvent::ForgedReceipt { from }),
             Claim::Known { .. } | Claim::Forgotten => return,
         };
-        // Both by the receiver's own clock, so that no synchronisation is needed to measure the round trip.
-        let kept = receipt_sent.since(sent + entry.delay);
+        // Both by the receiver's own clock, so that no synchronisation is needed to measure the round trip. Whoever contradicts
+        // itself counts as having answered at once: nobody escapes the bounds by stamps that make no sense.
         let elapsed = self.now.since(sent);
+        let kept = receipt_sent.since(sent + entry.delay);
+        let kept = if kept < elapsed { kept.max(Duration::ZERO) } else { Duration::ZERO };
         let round_trip = elapsed - kept;
-        let plausible = kept >= Duration::ZERO && round_trip > Duration::ZERO;
-        if plausible {
-            self.ledger.receivers[receiver.0].path.observe_round_trip(round_trip, self.now);
-        }
+        self.ledger.receivers[receiver.0].path.observe_round_trip(round_trip, self.now);
         let claimed = match self.ledger.terms.placing.rule {
             ClockRule::Global => entry.delay,
             // Without a common clock the receiver's stamp says nothing: half the round trip is the best guess.
@@ -103,9 +102,8 @@ impl Sender {
     /// The nearest delay to the claimed one that the sender's own round trips allow, and in any case one between sending
     /// and now.
     fn believe(&self, receiver: ReceiverIndex, claimed: Duration, elapsed: Duration) -> Duration {
-        let bounds = self.ledger.path(receiver).bounds().filter(|_| !self.trust_receipts);
-        let (least, most) = bounds.map_or((Duration::ZERO, elapsed), |b| (b.least, b.most.min(elapsed)));
-        claimed.min(most).max(least.min(most))
+        let bound = self.ledger.path(receiver).longest_plausible().filter(|_| !self.trust_receipts);
+        claimed.min(bound.unwrap_or(elapsed)).min(elapsed).max(Duration::ZERO)
     }
 
     fn settle(

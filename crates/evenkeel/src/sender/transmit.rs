@@ -263,9 +263,11 @@ impl Sender {
             Carried::Vector { entity, number } => {
                 let Some(pair) = self.ledger.entities[entity.0].pairs.get_mut(receiver.0) else { return };
                 let nothing_newer = pair.record_loss(number, sent);
+                let left_with_nothing = pair.reference().is_none();
                 let settled = Settled { entity, receiver, vector: number, sent, arrival: None };
                 self.policy.settled(&self.ledger, &settled);
-                if nothing_newer && self.resend_lost {
+                let resends = self.resend_lost && (left_with_nothing || !self.policy.makes_up_for_losses());
+                if nothing_newer && resends {
                     self.queue_newest(entity, receiver, true);
                 }
             }

@@ -5,7 +5,7 @@ mod price;
 mod standing;
 mod worth;
 
-use super::{Budget, Decision, Policy, Trigger};
+use super::{Budget, Decision, Policy, Settled, Trigger};
 use crate::ledger::{EntityIndex, Ledger, ReceiverIndex, Relevance};
 use crate::time::{Duration, GlobalTime};
 use crate::trigger::Cause;
@@ -197,6 +197,20 @@ impl Policy for Even {
             }
         }
         self.next_wake = any.then_some(now + SECOND_THOUGHTS);
+    }
+
+    /// What was lost is offered again like anything else that a receiver lacks.
+    fn makes_up_for_losses(&self) -> bool {
+        true
+    }
+
+    fn settled(&mut self, _ledger: &Ledger, settled: &Settled) {
+        if settled.arrival.is_none() {
+            if let Some(entity) = self.entities.get_mut(settled.entity.0) {
+                entity.pending = true;
+                self.next_wake.get_or_insert(settled.sent);
+            }
+        }
     }
 
     fn entity_left(&mut self, entity: EntityIndex) {
