@@ -239,7 +239,12 @@ impl Scenario {
                 match receiver.place(entity, self.now) {
                     Ok(placed) => {
                         let off = placed.position.distance(exported);
-                        assert!(off < self.agreement, "seed {}: {entity} off by {off} m at host {host}", self.seed);
+                        assert!(
+                            off < self.agreement,
+                            "seed {} ({}): {entity} off by {off} m at host {host}",
+                            self.seed,
+                            self.sender.policy().name()
+                        );
                     }
                     Err(PlaceError::Unknown(_)) => assert_eq!(pair.relevance(), Relevance::OutOfScope),
                     Err(error) => panic!("seed {}: {error} at host {host}", self.seed),

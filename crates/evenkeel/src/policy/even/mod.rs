@@ -22,6 +22,8 @@ const SECOND_THOUGHTS: Duration = Duration::from_millis(30);
 const EXPONENT: f64 = 5.0;
 /// What has held for a second may be expected to hold for so many more, at least.
 const LASTING: f64 = 0.5;
+/// Beyond so many seconds even more.
+const LONG: f64 = 5.0;
 
 /// Equal error for everybody at the lowest mean. Our own; not in the papers.
 ///
@@ -109,7 +111,9 @@ impl Even {
             max_age: ledger.placing().max_age,
         };
         self.experience.keep(&choice);
-        let dwell = self.kinds.dwell(choice.class).max(LASTING * choice.held);
+        // What has held for long will hold for long, and in the end every difference is worth telling.
+        let lasting = LASTING * choice.held * (choice.held / LONG).max(1.0);
+        let dwell = self.kinds.dwell(choice.class).max(lasting);
         f64::from(importance) * self.standing.weight(receiver) * dwell * self.experience.gain(&choice)
     }
 
