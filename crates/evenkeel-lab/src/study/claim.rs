@@ -50,15 +50,21 @@ impl Band {
 
 impl fmt::Display for Band {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Below(limit) => write!(f, "< {limit}"),
-            Self::AtMost(limit) => write!(f, "≤ {limit}"),
-            Self::Above(limit) => write!(f, "> {limit}"),
-            Self::AtLeast(limit) => write!(f, "≥ {limit}"),
-            Self::Between(low, high) => write!(f, "({low}, {high}]"),
-            Self::WithinOfOne(off) => write!(f, "1 ± {off}"),
+        match *self {
+            Self::Below(limit) => write!(f, "< {}", short(limit)),
+            Self::AtMost(limit) => write!(f, "≤ {}", short(limit)),
+            Self::Above(limit) => write!(f, "> {}", short(limit)),
+            Self::AtLeast(limit) => write!(f, "≥ {}", short(limit)),
+            Self::Between(low, high) => write!(f, "({}, {}]", short(low), short(high)),
+            Self::WithinOfOne(off) => write!(f, "1 ± {}", short(off)),
         }
     }
+}
+
+/// A limit with as many digits as anybody wants to read.
+fn short(limit: f64) -> f64 {
+    let digits = 10f64.powi(3 - limit.abs().max(1e-9).log10().floor() as i32);
+    (limit * digits).round() / digits
 }
 
 /// What was measured of a claim under one condition.
@@ -182,5 +188,7 @@ mod tests {
         assert!(Band::WithinOfOne(0.05).contains(0.96) && !Band::WithinOfOne(0.05).contains(1.06));
         assert!(!Band::AtMost(1.0).contains(f64::NAN) && !Band::AtLeast(1.0).contains(f64::NAN));
         assert_eq!(Band::AtMost(0.5).to_string(), "≤ 0.5");
+        assert_eq!(Band::AtMost(1.0 / 60.0).to_string(), "≤ 0.01667");
+        assert_eq!(Band::AtMost(3.5e-6).to_string(), "≤ 0.0000035");
     }
 }
