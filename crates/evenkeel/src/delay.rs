@@ -83,19 +83,22 @@ impl PathEstimate {
         }
     }
 
-    /// The longest delay that the sender's own round trips allow; `None` while there have been too few to know the jitter.
+    /// The longest delay that can have been part of this round trip, by all the round trips there were; `None` while there
+    /// have been too few to know the jitter.
     ///
-    /// It is 1.25 times half the smallest round trip, plus 5 ms and the jitter that round trips showed: the smallest of a few
-    /// jittery round trips is not yet the smallest possible. A quarter more than half is what an honest receiver on an
-    /// asymmetric path needs in order not to lose; a liar gains little by it. There is no shortest one: nobody gains by
-    /// claiming to have been served sooner, and an honest receiver with a slow way back is.
-    pub fn longest_plausible(&self) -> Option<Duration> {
+    /// The way back takes some time too: no less than three quarters of half the smallest round trip, less 5 ms. And the way
+    /// there takes no more than 1.25 times that half, plus 5 ms and the jitter that round trips showed: the smallest of a few
+    /// jittery round trips is not yet the smallest possible. The quarter is what an honest receiver on an asymmetric path
+    /// needs in order not to lose; a liar gains little by it. There is no shortest delay: nobody gains by claiming to have
+    /// been served sooner, and an honest receiver with a slow way back is.
+    pub fn longest_plausible(&self, round_trip: Duration) -> Option<Duration> {
         if self.round_trips < ROUND_TRIPS_FOR_BOUNDS {
             return None;
         }
         let half = self.least_round_trip()? / 2;
         let jitter = self.excess + self.excess_deviation * 4;
-        Some(half + half / 4 + MARGIN + jitter)
+        let way_back = half - half / 4;
+        Some((round_trip - way_back).min(half + half / 4 + jitter) + MARGIN)
     }
 
     /// After how long without a receipt a vector counts as lost: a round trip and 600 ms, in which a receipt is repeated
@@ -140,13 +143,14 @@ mod tests {
     #[test]
     fn an_honest_delay_is_within_the_bounds_and_a_second_more_is_not() {
         let mut path = PathEstimate::default();
-        assert_eq!(path.longest_plausible(), None);
+        let typical = Duration::from_millis(220);
+        assert_eq!(path.longest_plausible(typical), None);
         for i in 0..200i64 {
             let jitter = Duration::from_millis(i * 37 % 40);
             path.observe_round_trip(Duration::from_millis(200) + jitter, GlobalTime::from_millis(i * 100));
         }
-        let longest = path.longest_plausible().unwrap();
-        assert!(longest >= Duration::from_millis(140) && longest < Duration::from_millis(400), "{longest}");
+        let longest = path.longest_plausible(typical).unwrap();
+        assert!(longest >= Duration::from_millis(140) && longest < Duration::from_millis(160), "{longest}");
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Sender {
             // Without a common clock the receiver's stamp says nothing: half the round trip is the best guess.
             ClockRule::Local | ClockRule::OneWay => round_trip / 2,
         };
-        let booked = self.believe(receiver, claimed, elapsed);
+        let booked = self.believe(receiver, claimed, round_trip).clamp(Duration::ZERO, elapsed);
         if booked != claimed {
             self.events.push(SenderEvent::ClaimBounded { from, claimed, booked });
         }
@@ -99,11 +99,10 @@ impl Sender {
         }
     }
 
-    /// The nearest delay to the claimed one that the sender's own round trips allow, and in any case one between sending
-    /// and now.
-    fn believe(&self, receiver: ReceiverIndex, claimed: Duration, elapsed: Duration) -> Duration {
-        let bound = self.ledger.path(receiver).longest_plausible().filter(|_| !self.trust_receipts);
-        claimed.min(bound.unwrap_or(elapsed)).min(elapsed).max(Duration::ZERO)
+    /// The nearest delay to the claimed one that the sender's own round trips allow.
+    fn believe(&self, receiver: ReceiverIndex, claimed: Duration, round_trip: Duration) -> Duration {
+        let bound = self.ledger.path(receiver).longest_plausible(round_trip).filter(|_| !self.trust_receipts);
+        bound.map_or(claimed, |bound| claimed.min(bound))
     }
 
     fn settle(
