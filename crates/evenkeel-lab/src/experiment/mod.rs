@@ -163,6 +163,7 @@ impl<'a> Experiment<'a> {
                 rules: self.settings.rules,
                 policy: make_policy(policy, &self.settings.own, budget, seed)?,
                 paths: &self.settings.paths,
+                uplink: self.settings.uplink.as_ref(),
                 seed,
                 origin: scene.origin,
                 recorder: None,
