@@ -60,7 +60,7 @@ pub(crate) fn check_policy(policy: &dyn Policy) -> Result<()> {
 }
 
 impl Relay {
-    /// Everything that a fleet's owners say, each of them over an uplink of its own kind of luck.
+    /// Everything that a fleet's owners say, each over an uplink of its own.
     pub(super) fn new(fleet: &Fleet, uplink: &Conditions, threshold: Threshold, seed: u64) -> Result<Self> {
         check_uplink(uplink)?;
         let mut arrivals = Vec::new();
@@ -160,6 +160,7 @@ mod tests {
         }
     }
 
+    /// Not so `even`, which tells heartbeats from changes: a relayed vector does not say why it was due.
     #[test]
     fn without_delay_it_is_as_if_the_server_owned_everything() {
         for motion in MOTIONS {
