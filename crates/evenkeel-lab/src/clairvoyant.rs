@@ -159,3 +159,102 @@ fn ahead(exported: &[(GlobalTime, Motion)], i: usize, delay: Duration, end: Glob
     }
     ahead
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Digest, Settings, Source, digest};
+    use crate::workload::Motion as Workload;
+    use crate::world::{Outcome, Rules, statistics};
+
+    const SECONDS: f64 = 90.0;
+
+    fn settings(policies: &[&str]) -> Settings {
+        Settings {
+            source: Source::Motion { motion: Workload::Tank, entities: 1 },
+            policies: policies.iter().map(|name| (*name).to_owned()).collect(),
+            seconds: Some(SECONDS),
+            seed: 3,
+            ..Settings::default()
+        }
+    }
+
+    /// The bound for what such settings run.
+    fn clairvoyant(settings: &Settings) -> Clairvoyant {
+        let fleet = Fleet::new("all".into(), Workload::Tank.entities(1, SECONDS, settings.seed), &Rules::default());
+        let delays: Vec<Duration> = settings.paths.iter().map(|path| path.delay).collect();
+        Clairvoyant::new(&fleet.unwrap(), &delays, settings.rules.placing.max_age)
+    }
+
+    /// What each policy came to: vectors in all, and the export error of each receiver.
+    fn measured(settings: &Settings) -> Vec<(f64, Vec<f64>)> {
+        let of = |outcomes: &[Outcome]| {
+            let errors = outcomes[0].receivers.iter().map(|seen| seen.export_error).collect();
+            (outcomes[0].vectors as f64, errors)
+        };
+        let (digests, _) = digest(settings, &|_| {}, &of).unwrap();
+        digests.into_iter().map(|Digest { mut seeds, .. }| seeds.remove(0)).collect()
+    }
+
+    fn mean(choices: &[Choice]) -> f64 {
+        statistics(choices.iter().map(|choice| choice.error)).0
+    }
+
+    /// The bound adds up errors by itself; the world's gauge knows nothing of it.
+    #[test]
+    fn with_all_vectors_it_is_the_base_case_as_measured() {
+        let settings = settings(&["base"]);
+        let (bound, base) = (clairvoyant(&settings), measured(&settings).remove(0));
+        for (receiver, measured) in base.1.iter().enumerate() {
+            let costs = &bound.receivers[receiver][0];
+            let all = costs.ahead.iter().map(|ahead| ahead[0]).sum::<f64>() / costs.shown;
+            assert!((all / measured - 1.0).abs() < 0.01, "{all} added up, {measured} measured");
+            // For free one may still leave out what does harm, and what does nothing.
+            let free = bound.at_price(receiver, 0.0);
+            assert!(free.error <= all + 1e-9 && free.vectors <= costs.vectors as f64, "{free:?} {all}");
+            assert!(free.error > 0.8 * all, "{free:?} {all}");
+        }
+    }
+
+    #[test]
+    fn fewer_vectors_never_give_less_error() {
+        let bound = clairvoyant(&settings(&["base"]));
+        for receiver in 0..3 {
+            let frontier = bound.frontier(receiver);
+            for pair in frontier.windows(2) {
+                assert!(pair[1].vectors <= pair[0].vectors && pair[1].error >= pair[0].error - 1e-12, "{pair:?}");
+            }
+            let (first, last) = (frontier[0], frontier[frontier.len() - 1]);
+            assert!(last.vectors < 0.2 * first.vectors && last.error > 2.0 * first.error, "{first:?} {last:?}");
+        }
+    }
+
+    #[test]
+    fn nobody_does_better_with_as_many_vectors() {
+        let settings = settings(&["base", "base/3", "even"]);
+        let bound = clairvoyant(&settings);
+        for (name, (vectors, errors)) in settings.policies.iter().zip(measured(&settings)) {
+            let best = bound.smallest_mean(vectors);
+            let sent: f64 = best.iter().map(|choice| choice.vectors).sum();
+            let policy = statistics(errors.into_iter()).0;
+            assert!(sent <= vectors && mean(&best) <= policy, "{name}: {policy} against {best:?}");
+        }
+    }
+
+    #[test]
+    fn all_are_alike_where_they_can_be_and_that_has_its_price() {
+        let bound = clairvoyant(&settings(&["base"]));
+        let all: f64 = bound.receivers.iter().map(|lives| lives[0].vectors as f64).sum();
+        for share in [0.2, 0.25, 0.33] {
+            let [alike, best] = [bound.smallest_equal(share * all), bound.smallest_mean(share * all)];
+            let (mean_alike, std, _) = statistics(alike.iter().map(|choice| choice.error));
+            let sent: f64 = alike.iter().map(|choice| choice.vectors).sum();
+            assert!(std < 1e-9 * mean_alike && sent <= share * all, "{share}: {alike:?}");
+            assert!(sent > 0.97 * share * all && mean_alike >= mean(&best), "{share}: {alike:?} {best:?}");
+        }
+        // With more vectors than that the farthest has all it has use for, and is left at its best; the others stay alike.
+        let alike = bound.smallest_equal(0.5 * all);
+        assert!(alike[0] == bound.frontier(0)[0] && alike[0].error > alike[1].error, "{alike:?}");
+        assert!((alike[1].error / alike[2].error - 1.0).abs() < 1e-9, "{alike:?}");
+    }
+}

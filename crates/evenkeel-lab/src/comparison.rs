@@ -70,7 +70,10 @@ pub fn compare(question: &Question, record: Option<Box<dyn Write>>) -> Result<Co
         let hosts = delays_ms.len() as u32 + 1;
         let recorder = out.map(|out| Recorder::new(out, seed, &settings, tanks, hosts)).transpose()?;
         let (policy, origin) = (make_policy(policy, &[], Budget::Unlimited, seed)?, GlobalTime::ZERO);
-        rows.push((name, run(Setting { fleet: &fleet, rules, policy, paths: &paths, seed, origin, recorder })?));
+        rows.push((
+            name,
+            run(Setting { fleet: &fleet, rules, policy, paths: &paths, uplink: None, seed, origin, recorder })?,
+        ));
     }
     Ok(Comparison { delays_ms, seconds, tanks, rows })
 }

@@ -37,7 +37,8 @@ fn run_and_log(policy: &str, paths: &[Conditions]) -> (Outcome, BTreeMap<u32, St
     let recorder = Recorder::new(Box::new(out.clone()), 1, &[], 3, paths.len() as u32 + 1).unwrap();
     let policy = make_policy(policy, &[], Budget::of_base(1, 3), 1).unwrap();
     let (origin, recorder) = (GlobalTime::ZERO, Some(recorder));
-    let outcome = run(Setting { fleet: &fleet, rules, policy, paths, seed: 1, origin, recorder }).unwrap();
+    let outcome =
+        run(Setting { fleet: &fleet, rules, policy, paths, uplink: None, seed: 1, origin, recorder }).unwrap();
     let mut logs: BTreeMap<u32, String> = BTreeMap::new();
     for event in RecordingReader::new(out.0.borrow().as_slice(), &[]).unwrap() {
         let (log, entity, at, position) = match event.unwrap() {

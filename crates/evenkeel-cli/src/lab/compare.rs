@@ -68,6 +68,10 @@ pub(crate) struct Arguments {
         help_heading = "Network"
     )]
     delays_ms: Vec<f64>,
+    /// The server does not own the entities: what their owners export reaches it after this one-way delay, without jitter or
+    /// loss. 0: it owns them. Not with --senders each, nor with the policy `tolerance`: the thresholds are the owners'.
+    #[arg(long, value_name = "MS", default_value_t = 0.0, help_heading = "Network")]
+    uplink_ms: f64,
     /// Jitter: evenly spread by so much either way, per packet.
     #[arg(long, value_name = "MS", default_value_t = 0.0, help_heading = "Network")]
     jitter_ms: f64,
@@ -170,6 +174,7 @@ impl Arguments {
             budget,
             trim: self.trim,
             paths: self.paths()?,
+            uplink: self.uplink()?,
             rules: self.rules()?,
             seeds: self.seeds,
             seed: self.seed,
@@ -186,6 +191,16 @@ impl Arguments {
         }
         ensure!((0.0..1.0).contains(&self.loss), "--loss must be at least 0 and below 1");
         Ok(paths(&self.delays_ms, self.jitter_ms, self.loss))
+    }
+
+    fn uplink(&self) -> Result<Option<Conditions>> {
+        let delay = span("--uplink-ms", self.uplink_ms / 1e3)?;
+        let peers = matches!(self.senders, Owner::Each);
+        ensure!(
+            !peers || delay == Duration::ZERO,
+            "--uplink-ms is the way to a server: there is none with --senders each"
+        );
+        Ok((delay > Duration::ZERO).then(|| Conditions::delay(delay)))
     }
 
     fn rules(&self) -> Result<Rules> {

@@ -163,6 +163,7 @@ impl<'a> Experiment<'a> {
                 rules: self.settings.rules,
                 policy: make_policy(policy, &self.settings.own, budget, seed)?,
                 paths: &self.settings.paths,
+                uplink: self.settings.uplink.as_ref(),
                 seed,
                 origin: scene.origin,
                 recorder: None,
@@ -204,6 +205,8 @@ impl<'a> Experiment<'a> {
 mod tests {
     use super::*;
     use crate::workload::Motion;
+    use evenkeel::Duration;
+    use evenkeel_link::Conditions;
 
     fn settings() -> Settings {
         Settings {
@@ -242,7 +245,19 @@ mod tests {
     }
 
     #[test]
+    fn an_uplink_is_named_and_costs_accuracy() {
+        let through = Settings { uplink: Some(Conditions::delay(Duration::from_millis(300))), ..settings() };
+        let [through, direct] = [through, settings()].map(|settings| run(&settings, &|_| {}).unwrap());
+        assert!(through.settings.contains(&("uplink".into(), "delay=300ms".into())), "{:?}", through.settings);
+        assert!(direct.settings.iter().all(|(name, _)| name != "uplink"));
+        for (a, b) in through.rows.iter().zip(&direct.rows) {
+            assert!(a.mean > b.mean && a.real_mean > b.real_mean, "{}: {} {}", a.policy, a.mean, b.mean);
+        }
+    }
+
+    #[test]
     fn what_cannot_be_is_refused_at_once() {
+        let up = |text: &str| Some(text.parse::<Conditions>().unwrap());
         let wrong = [
             Settings { policies: vec!["bass".into()], ..settings() },
             Settings { policies: vec![], ..settings() },
@@ -251,6 +266,10 @@ mod tests {
             Settings { seeds: 0, ..settings() },
             Settings { seconds: Some(f64::NAN), ..settings() },
             Settings { source: Source::Motion { motion: Motion::Tank, entities: 0 }, ..settings() },
+            Settings { uplink: up("delay=50ms"), senders: Senders::Each, ..settings() },
+            Settings { uplink: up("delay=50ms"), policies: vec!["tolerance".into()], ..settings() },
+            Settings { uplink: up("delay=50ms,loss=1%"), ..settings() },
+            Settings { uplink: Some(Conditions::delay(Duration::from_millis(-1))), ..settings() },
         ];
         for settings in wrong {
             assert!(run(&settings, &|_| {}).is_err(), "{settings:?}");

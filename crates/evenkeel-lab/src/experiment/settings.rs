@@ -2,7 +2,7 @@
 
 use crate::policies::{Own, check_own, make_policy};
 use crate::workload::Motion;
-use crate::world::Rules;
+use crate::world::{Rules, check_policy, check_uplink};
 use anyhow::{Context, Result, ensure};
 use evenkeel::{Budget, ClockRule, Duration, Placing};
 use evenkeel_link::{Conditions, Jitter, Loss};
@@ -55,6 +55,9 @@ pub struct Settings {
     pub trim: bool,
     /// The way to each receiver, and back.
     pub paths: Vec<Conditions>,
+    /// The way from each entity's owner to the one sender, a server that passes on what reaches it; nothing may get lost there.
+    /// None: the server owns the entities.
+    pub uplink: Option<Conditions>,
     /// How vectors are made and placed.
     pub rules: Rules,
     /// How many seeds to average over.
@@ -76,6 +79,7 @@ impl Default for Settings {
             budget: Budget::of_base(1, 3),
             trim: true,
             paths: Vec::new(),
+            uplink: None,
             rules: Rules::default(),
             seeds: 1,
             seed: 1,
@@ -99,12 +103,19 @@ impl Settings {
         ensure!(!self.policies.is_empty(), "there must be at least one policy");
         check_own(&self.own)?;
         for (i, name) in self.policies.iter().enumerate() {
-            make_policy(name, &self.own, self.budget, self.seed)?;
+            let policy = make_policy(name, &self.own, self.budget, self.seed)?;
+            if self.uplink.is_some() {
+                check_policy(&*policy)?;
+            }
             ensure!(!self.policies[..i].contains(name), "policy `{name}` is named twice");
         }
         ensure!((1..=1000).contains(&self.paths.len()), "there must be between 1 and 1000 receivers");
         for path in &self.paths {
             path.validate().with_context(|| format!("the path `{path}` cannot be"))?;
+        }
+        if let Some(uplink) = &self.uplink {
+            ensure!(self.senders == Senders::One, "peer to peer has no server, and no uplink to one");
+            check_uplink(uplink)?;
         }
         ensure!((1..=10_000).contains(&self.seeds), "there must be between 1 and 10000 seeds");
         let possible = |seconds: f64| (1.0..=86_400.0).contains(&seconds);
@@ -146,6 +157,9 @@ impl Settings {
         };
         if relays {
             list.push(("vectors_only", "true".into()));
+        }
+        if let Some(uplink) = &self.uplink {
+            list.push(("uplink", uplink.to_string()));
         }
         let paths: Vec<String> = self.paths.iter().map(Conditions::to_string).collect();
         list.extend([

@@ -35,7 +35,16 @@ pub(super) fn filmed(fleet: &Fleet, rules: Rules, paths: &[Conditions], seed: u6
 
 /// The setting of the base case on a fleet.
 pub(super) fn base_case<'a>(fleet: &'a Fleet, rules: Rules, paths: &'a [Conditions], seed: u64) -> Setting<'a> {
-    Setting { fleet, rules, policy: Box::new(Base), paths, seed, origin: GlobalTime::ZERO, recorder: None }
+    Setting {
+        fleet,
+        rules,
+        policy: Box::new(Base),
+        paths,
+        uplink: None,
+        seed,
+        origin: GlobalTime::ZERO,
+        recorder: None,
+    }
 }
 
 /// Answers for all keys, in their order, worked out in parallel.

@@ -67,6 +67,7 @@ impl Spied<'_> {
             rules: self.rules,
             policy: Box::new(Spy { policy, notes }),
             paths: self.paths,
+            uplink: None,
             seed: network_seed(self.seed, 0),
             origin: self.fleet.span().0,
             recorder: None,

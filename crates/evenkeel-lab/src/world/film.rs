@@ -141,7 +141,8 @@ mod tests {
         let fleet = Fleet::new("all".into(), Motion::Tank.entities(1, 60.0, 4), &rules).unwrap();
         let paths = crate::experiment::paths(&[300.0, 100.0], 0.0, 0.0);
         let (policy, origin) = (Box::new(Base), GlobalTime::ZERO);
-        let setting = Setting { fleet: &fleet, rules, policy, paths: &paths, seed: 1, origin, recorder: None };
+        let setting =
+            Setting { fleet: &fleet, rules, policy, paths: &paths, uplink: None, seed: 1, origin, recorder: None };
         let (outcome, film) = film(setting).unwrap();
         for (receiver, seen) in outcome.receivers.iter().enumerate() {
             let (sum, count) = film.distances(receiver).fold((0.0, 0.0), |(s, n), (_, d)| (s + d, n + 1.0));

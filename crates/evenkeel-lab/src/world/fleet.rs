@@ -88,8 +88,8 @@ pub struct Fleet {
     pub(super) moments: Vec<Moment>,
     /// Per life, the vectors of the base case with their times of generation.
     pub(super) exported: Vec<Vec<(GlobalTime, Motion)>>,
-    /// Per life, why each of them became due.
-    causes: Vec<Vec<Cause>>,
+    /// Per life, when and why each of them became due. Generation is the beginning of the format's tick in which that was.
+    triggers: Vec<Vec<(GlobalTime, Cause)>>,
 }
 
 impl Fleet {
@@ -106,8 +106,8 @@ impl Fleet {
         });
         let mut moments: Vec<Moment> = all.collect();
         moments.sort();
-        let (exported, causes) = (vec![Vec::new(); lives.len()], vec![Vec::new(); lives.len()]);
-        let mut fleet = Self { name, entities: names, owners, exported, causes, lives, moments };
+        let (exported, triggers) = (vec![Vec::new(); lives.len()], vec![Vec::new(); lives.len()]);
+        let mut fleet = Self { name, entities: names, owners, exported, triggers, lives, moments };
         fleet.export(rules)?;
         Ok(fleet)
     }
@@ -132,9 +132,14 @@ impl Fleet {
         &self.exported[life]
     }
 
+    /// When and why each of the vectors that the base case sends in a life became due.
+    pub(super) fn triggers(&self, life: usize) -> &[(GlobalTime, Cause)] {
+        &self.triggers[life]
+    }
+
     /// How many vectors of a life became due because its path had changed: neither the first nor a heartbeat.
     pub fn changes(&self, life: usize) -> usize {
-        self.causes[life].iter().filter(|cause| matches!(cause, Cause::Distance | Cause::Angle)).count()
+        self.triggers[life].iter().filter(|(_, cause)| matches!(cause, Cause::Distance | Cause::Angle)).count()
     }
 
     /// The first and the last moment; the origin if there are none.
@@ -150,12 +155,14 @@ impl Fleet {
         let moments = std::mem::take(&mut self.moments);
         for moment in &moments {
             if let Some(cause) = owner.observe(self, moment)? {
-                self.causes[moment.life].push(cause);
+                self.triggers[moment.life].push((moment.at, cause));
                 let ledger = owner.sender.ledger();
                 let newest = ledger.entity(id_of(moment.life)).and_then(|entity| ledger.newest(entity));
                 self.exported[moment.life].extend(newest.map(|vector| (vector.generated, vector.motion)));
             }
-            owner.bury(self, moment)?;
+            if self.is_last(moment) {
+                owner.sender.remove_entity(id_of(moment.life), moment.at)?;
+            }
         }
         self.moments = moments;
         Ok(())
@@ -201,14 +208,5 @@ impl Owner {
             Err(SenderError::StaleVector(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// Removes the entity if this was its last moment. Says whether it was.
-    pub(super) fn bury(&mut self, fleet: &Fleet, moment: &Moment) -> Result<bool> {
-        let last = fleet.is_last(moment);
-        if last {
-            self.sender.remove_entity(id_of(moment.life), moment.at)?;
-        }
-        Ok(last)
     }
 }

@@ -4,28 +4,34 @@
 //! A run goes from event to event: a sample of the real path, an arrival, a vector whose hold is over, a receipt that is due.
 //! Every policy has its own sender, receivers and network; since the fate of a packet follows from its path and the time it is
 //! sent at, policies that send at the same time meet the same delays.
+//!
+//! The sender owns what it tells about, or is a server that the owners' vectors reach over an uplink. What is measured is the
+//! same either way: what a receiver shows against what is real and exported at the owner.
 
 mod film;
 mod fleet;
 mod gauge;
+mod relay;
 mod twist;
 
 pub use film::{Film, Shown, film, in_use, middle};
 pub use fleet::{Fleet, Rules, VectorKind, format};
 pub use gauge::{BIN, Sums};
 pub(crate) use gauge::{GAUSS, flips};
+pub(crate) use relay::{check_policy, check_uplink};
 pub use twist::{Doubts, Tamper, Twist};
 
 use crate::recorder::Recorder;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use evenkeel::{
     Duration, EntityId, Fairness, GlobalTime, HostId, Policy, Pose, Receiver, ReceiverConfig, Sender, SenderConfig,
 };
 use evenkeel_link::{Conditions, Link, Topology};
 use fleet::{Moment, Owner, id_of};
 use gauge::Gauge;
+use relay::Relay;
 
-/// The sender's number in the network; receivers count from 1.
+/// The sender's number in the network, a server's if there is an uplink; receivers count from 1.
 const SENDER: u32 = 0;
 /// Who asks to be called again at once is called after this.
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
@@ -40,11 +46,14 @@ pub struct Setting<'a> {
     pub policy: Box<dyn Policy>,
     /// The way to each receiver, and back.
     pub paths: &'a [Conditions],
+    /// The way from each entity's owner to the sender, which then is a server that passes on what reaches it. Nothing may get
+    /// lost there. None: the sender owns the entities itself.
+    pub uplink: Option<&'a Conditions>,
     /// Delays and losses follow from it.
     pub seed: u64,
     /// From when [`Outcome::bins`] count.
     pub origin: GlobalTime,
-    /// Where to write it all down.
+    /// Where to write it all down; not for a run with an uplink.
     pub recorder: Option<Recorder>,
 }
 
@@ -138,8 +147,10 @@ struct World<'a> {
     receiver_due: Vec<Option<GlobalTime>>,
     sender_due: Option<GlobalTime>,
     link: Link<Vec<u8>>,
+    /// What reaches the sender from the owners, if it is a server.
+    relay: Option<Relay>,
     gauge: Gauge<'a>,
-    /// By entity of the fleet, the vectors sent about lives that are over.
+    /// By entity of the fleet, the vectors sent about lives that the sender has buried.
     vectors: Vec<u64>,
     /// How many of the fleet's moments are over.
     past: usize,
@@ -150,9 +161,10 @@ struct World<'a> {
 }
 
 /// How far back the sender must remember. A vector is in use at the farthest receiver until the next one arrives, and that is
-/// known a round trip later: books that forget sooner miss part of the error.
-fn history(paths: &[Conditions]) -> Duration {
+/// known a round trip later: books that forget sooner miss part of the error. What comes over an uplink is old already.
+fn history(paths: &[Conditions], uplink: Option<&Conditions>) -> Duration {
     let farthest = paths.iter().map(|path| path.delay).max().unwrap_or(Duration::ZERO);
+    let farthest = farthest + uplink.map_or(Duration::ZERO, |uplink| uplink.delay);
     Duration::from_secs(2) + farthest * 4
 }
 
@@ -190,6 +202,10 @@ pub fn run_under(setting: Setting<'_>, look: &mut dyn FnMut(&Glance<'_>)) -> Res
 
 fn play(mut world: World<'_>, look: &mut dyn FnMut(&Glance<'_>)) -> Result<Outcome> {
     while world.step(look)? {}
+    // Ends that are still on their way to a server.
+    for life in 0..world.fleet.lives() {
+        world.bury(life)?;
+    }
     if let Some(recorder) = world.recorder.take() {
         recorder.finish()?;
     }
@@ -198,9 +214,13 @@ fn play(mut world: World<'_>, look: &mut dyn FnMut(&Glance<'_>)) -> Result<Outco
 
 impl<'a> World<'a> {
     fn new(setting: Setting<'a>, twist: Twist<'_>) -> Result<Self> {
-        let Setting { fleet, rules, policy, paths, seed, origin, recorder } = setting;
+        let Setting { fleet, rules, policy, paths, uplink, seed, origin, recorder } = setting;
+        ensure!(uplink.is_none() || recorder.is_none(), "a run with an uplink cannot be recorded");
+        if uplink.is_some() {
+            check_policy(&*policy)?;
+        }
         let (placing, now) = (rules.placing, fleet.span().0);
-        let history = history(paths);
+        let history = history(paths, uplink);
         let trust_receipts = twist.trusting;
         let config =
             SenderConfig { format: format(), policy, placing, history, trust_receipts, ..SenderConfig::default() };
@@ -222,6 +242,7 @@ impl<'a> World<'a> {
             receiver_due: vec![None; receivers.len()],
             sender_due: None,
             link: Link::new(topology, seed),
+            relay: uplink.map(|uplink| Relay::new(fleet, uplink, rules.threshold, seed)).transpose()?,
             vectors: vec![0; fleet.entities.len()],
             past: 0,
             fleet,
@@ -234,9 +255,14 @@ impl<'a> World<'a> {
     /// Goes on to the next event. The run is over with the last sample.
     fn step(&mut self, look: &mut dyn FnMut(&Glance<'_>)) -> Result<bool> {
         let Some(moment) = self.fleet.moments.get(self.past) else { return Ok(false) };
-        let due = self.receiver_due.iter().copied().chain([self.sender_due, self.link.poll_timeout()]);
+        let relay_due = self.relay.as_ref().and_then(Relay::due);
+        let due = self.receiver_due.iter().copied().chain([self.sender_due, self.link.poll_timeout(), relay_due]);
         self.now = due.flatten().fold(moment.at, GlobalTime::min).max(self.now);
         self.deliver()?;
+        let ended = match &mut self.relay {
+            Some(relay) => relay.hear(self.fleet, &mut self.owner.sender, self.now)?,
+            None => Vec::new(),
+        };
         let first = self.past;
         let mut triggered = Vec::new();
         while let Some(moment) = self.fleet.moments.get(self.past).filter(|moment| moment.at == self.now) {
@@ -248,10 +274,16 @@ impl<'a> World<'a> {
         self.record(moments, &triggered)?;
         for moment in moments {
             self.show(moment, look);
-            self.count(moment);
-            if self.owner.bury(self.fleet, moment)? {
+            if self.fleet.is_last(moment) {
                 self.gauge.end(moment.life);
+                // A server learns of it later.
+                if self.relay.is_none() {
+                    self.bury(moment.life)?;
+                }
             }
+        }
+        for life in ended {
+            self.bury(life)?;
         }
         self.send_receipts();
         Ok(true)
@@ -268,15 +300,17 @@ impl<'a> World<'a> {
         });
     }
 
-    /// Adds up what was sent about a life that is about to end.
-    fn count(&mut self, moment: &Moment) {
-        if self.fleet.is_last(moment) {
-            let ledger = self.owner.sender.ledger();
-            let about = ledger.entity(id_of(moment.life)).map_or(0, |entity| ledger.vectors_about(entity));
-            self.vectors[self.fleet.owners[moment.life]] += about;
+    /// Takes an entity whose life is over from the sender, which may never have heard of it.
+    fn bury(&mut self, life: usize) -> Result<()> {
+        let sender = &mut self.owner.sender;
+        if let Some(entity) = sender.ledger().entity(id_of(life)) {
+            self.vectors[self.fleet.owners[life]] += sender.ledger().vectors_about(entity);
+            sender.remove_entity(id_of(life), self.now)?;
         }
+        Ok(())
     }
 
+    /// Whether a new vector became due here; with an uplink they become due elsewhere.
     fn observe(&mut self, moment: &Moment) -> Result<bool> {
         if moment.sample == 0 {
             self.gauge.begin(moment.life);
@@ -286,7 +320,7 @@ impl<'a> World<'a> {
             let pose = self.fleet.lives[moment.life].samples()[moment.sample].pose;
             recorder.real(id_of(moment.life).0, self.now, &pose)?;
         }
-        Ok(self.owner.observe(self.fleet, moment)?.is_some())
+        Ok(self.relay.is_none() && self.owner.observe(self.fleet, moment)?.is_some())
     }
 
     fn transmit(&mut self) {
@@ -393,7 +427,17 @@ mod tests {
     fn base_run(motion: Motion, rules: Rules, paths: &[Conditions]) -> Outcome {
         let fleet = Fleet::new("all".into(), motion.entities(3, 60.0, 4), &rules).unwrap();
         let origin = GlobalTime::ZERO;
-        run(Setting { fleet: &fleet, rules, policy: Box::new(Base), paths, seed: 1, origin, recorder: None }).unwrap()
+        run(Setting {
+            fleet: &fleet,
+            rules,
+            policy: Box::new(Base),
+            paths,
+            uplink: None,
+            seed: 1,
+            origin,
+            recorder: None,
+        })
+        .unwrap()
     }
 
     fn paths(delays_ms: &[i64]) -> Vec<Conditions> {
@@ -428,7 +472,8 @@ mod tests {
         for entity in Trace::read(&path, Cuts::default()).unwrap().truth("b", Some(100.0), false).unwrap() {
             let fleet = Fleet::new(entity.name.clone(), vec![entity], &rules).unwrap();
             let (policy, origin) = (Box::new(Base), GlobalTime::ZERO);
-            let setting = Setting { fleet: &fleet, rules, policy, paths: &paths, seed: 1, origin, recorder: None };
+            let setting =
+                Setting { fleet: &fleet, rules, policy, paths: &paths, uplink: None, seed: 1, origin, recorder: None };
             let outcome = run(setting).unwrap();
             for (seen, booked) in outcome.receivers.iter().zip(&outcome.booked.receivers) {
                 let off = (seen.export_error - booked.mean_distance).abs();

@@ -118,6 +118,7 @@ fn run_case(case: &Case, seed: u64, fleet: &Fleet) -> Result<Taken> {
         rules: Rules::default(),
         policy: make_policy(case.policy, &[], Budget::of_base(1, 3), seed)?,
         paths: &there,
+        uplink: None,
         seed,
         origin: GlobalTime::ZERO,
         recorder: None,

@@ -52,6 +52,7 @@ fn distances(policy: &str, settings: &Settings, brief: &Brief, seed: u64, watch:
         rules: settings.rules,
         policy: make_policy(policy, &[], Budget::of_base(1, 3), seed)?,
         paths: &settings.paths,
+        uplink: None,
         seed,
         origin: GlobalTime::ZERO,
         recorder: Some(Recorder::new(Box::new(recording.clone()), seed, &[], 1, settings.paths.len() as u32 + 1)?),
