@@ -66,7 +66,8 @@ impl Sender {
         if self.ledger.newest(entity).is_some_and(|v| v.quantised.tick() >= tick) {
             return Err(SenderError::StaleVector(id));
         }
-        let cause = if self.ledger.newest(entity).is_none() { Cause::First } else { Cause::Forced };
+        // Nobody says why its owner sent it, but a heartbeat looks like one from here too.
+        let cause = self.due(entity, motion, generated).unwrap_or(Cause::Forced);
         let exported = self.export(entity, motion, generated.min(now), cause)?;
         if exported.is_some() && self.policy.wants_base_triggers() {
             self.note_base_trigger(entity, cause, now);
