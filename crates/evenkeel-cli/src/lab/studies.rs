@@ -3,9 +3,11 @@
 use super::outputs::{Outputs, Report, print};
 use super::waiting::Waiting;
 use anyhow::{Context, Result, ensure};
+use evenkeel_lab::bench::default_data;
 use evenkeel_lab::report::Volume;
 use evenkeel_lab::study::{Brief, ENTRIES, Entry, Size, Study};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// About how many seconds an experiment takes on two cores: with --quick, and at full size.
 const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[("liar", [8.0, 45.0])];
@@ -46,6 +48,9 @@ struct How {
     /// The first seed. The same seed gives the same bytes.
     #[arg(long, value_name = "X", default_value_t = 1, help_heading = "Runs and results")]
     seed: u64,
+    /// Where the project's data is: the folder that holds traces/. Default: data here, or where the program was built.
+    #[arg(long, value_name = "DIR", help_heading = "Runs and results")]
+    data: Option<PathBuf>,
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -59,7 +64,7 @@ impl How {
             seed: self.seed,
         };
         size.check()?;
-        Ok(Brief { size, own: Vec::new() })
+        Ok(Brief { size, own: Vec::new(), data: self.data.clone().unwrap_or_else(default_data) })
     }
 }
 
@@ -116,6 +121,11 @@ fn run(entries: &[Entry], how: &How) -> Result<()> {
         match entries.len() {
             1 => waiting.begin(entry.name),
             all => waiting.begin(&format!("{number}/{all} {}", entry.name)),
+        }
+        if let Some(why) = entry.missing(&brief).filter(|_| entries.len() > 1) {
+            waiting.say(&format!("evenkeel: {} is left out: {why:#}", entry.name));
+            studies.push(Study::left_out(entry, &why));
+            continue;
         }
         studies.push(entry.run(&brief, &|progress| waiting.tell(progress)).with_context(|| entry.name)?);
     }

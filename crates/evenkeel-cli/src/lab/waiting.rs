@@ -33,6 +33,11 @@ impl Waiting {
         }
     }
 
+    /// Says something without getting into the bar's way.
+    pub(super) fn say(&self, line: &str) {
+        self.bar.suspend(|| eprintln!("{line}"));
+    }
+
     pub(super) fn end(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,0 +1,44 @@
+//! The answer in words: even against the others in every cell, for better or worse.
+
+use super::Figures;
+use super::cell::{Point, export, real};
+
+/// The figures, by name.
+const NAMES: [&str; 3] = ["mean", "standard deviation", "maximum"];
+
+pub(super) fn summary(points: &[Point]) -> String {
+    let base = |point: &Point| point.ratios("even", &point.every_kth(), export);
+    let credits = |point: &Point| point.ratios("even", "credits", export);
+    let tolerance = |point: &Point| point.ratios("even", "tolerance", real);
+    let cell = |point: &Point| {
+        let all = [base(point), credits(point), tolerance(point)].map(text);
+        format!("{}: {}", point.name(), all.join(", "))
+    };
+    format!(
+        "Even against every k-th vector to everybody: {}; against credits: {}; against a larger tolerance, by the distance \
+         between real and placed path: {}. In every cell, mean/standard deviation/maximum over receivers as multiples of those \
+         of every k-th vector, of credits, and (real) of a larger tolerance: {}.",
+        tally(points, base),
+        tally(points, credits),
+        tally(points, tolerance),
+        points.iter().map(cell).collect::<Vec<_>>().join("; "),
+    )
+}
+
+fn text(figures: Figures) -> String {
+    figures.map(|figure| format!("{figure:.2}")).join("/")
+}
+
+/// Where it is ahead and, by name, where it is not.
+fn tally(points: &[Point], ratios: impl Fn(&Point) -> Figures) -> String {
+    let behind = |which: usize| {
+        let worse = points.iter().filter(|point| ratios(point)[which] >= 1.0);
+        let cells: Vec<String> = worse.map(|point| format!("{} ({:.2})", point.name(), ratios(point)[which])).collect();
+        (!cells.is_empty()).then(|| format!("a {} that is no lower in {}", NAMES[which], cells.join(", ")))
+    };
+    let behind: Vec<String> = [0, 1, 2].into_iter().filter_map(behind).collect();
+    match behind.is_empty() {
+        true => format!("lower in all three figures in all {} cells", points.len()),
+        false => format!("lower in all three figures in all {} cells, but for {}", points.len(), behind.join(" and ")),
+    }
+}
