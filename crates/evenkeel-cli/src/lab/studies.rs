@@ -10,7 +10,18 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// About how many seconds an experiment takes on two cores: with --quick, and at full size.
-const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[("liar", [8.0, 45.0])];
+const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[
+    ("accuracy", [1.0, 10.0]),
+    ("clock", [2.0, 10.0]),
+    ("scheduling", [3.0, 30.0]),
+    ("budget", [8.0, 80.0]),
+    ("threshold", [3.0, 25.0]),
+    ("policies", [15.0, 120.0]),
+    ("recorded", [12.0, 60.0]),
+    ("baselines", [1.0, 10.0]),
+    ("hits", [1.0, 3.0]),
+    ("liar", [7.0, 45.0]),
+];
 
 #[derive(clap::Args)]
 pub(crate) struct ListArguments {
@@ -80,6 +91,14 @@ fn rough_seconds(entry: &Entry) -> Option<[f64; 2]> {
     ROUGH_SECONDS.iter().find(|(name, _)| *name == entry.name).map(|(_, seconds)| *seconds)
 }
 
+/// The same for any size: in proportion to the work below --quick, and along the line through both above.
+fn rough_seconds_at(entry: &Entry, size: Size) -> f64 {
+    let work = |size: Size| size.seeds as f64 * size.seconds;
+    let [quick, full] = rough_seconds(entry).unwrap_or([1.0, 10.0]);
+    let (least, most, asked) = (work(Size::QUICK), work(Size::FULL), work(size));
+    if asked < least { quick * asked / least } else { quick + (full - quick) * (asked - least) / (most - least) }
+}
+
 fn entry_json(entry: &Entry) -> Value {
     let [quick, full] = rough_seconds(entry).map_or([None; 2], |seconds| seconds.map(Some));
     json!({
@@ -115,7 +134,7 @@ fn run(entries: &[Entry], how: &How) -> Result<()> {
     ensure!(!entries.is_empty(), "there are no experiments");
     let brief = how.brief()?;
     how.outputs.check()?;
-    let waiting = Waiting::new();
+    let waiting = Waiting::for_all(entries.iter().map(|entry| rough_seconds_at(entry, brief.size)).collect());
     let mut studies: Vec<Study> = Vec::new();
     for (number, entry) in (1..).zip(entries) {
         match entries.len() {

@@ -49,11 +49,11 @@ impl Network {
         }
     }
 
-    /// From the shortest delay to the longest, in milliseconds.
-    pub(super) fn range(self) -> &'static str {
+    /// A name for narrow columns.
+    pub(super) fn short(self) -> &'static str {
         match self {
-            Self::Papers => "200-800",
-            Self::Near => "20-250",
+            Self::Papers => "3 far",
+            Self::Near => "8 near",
         }
     }
 }

@@ -34,16 +34,17 @@ pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<(Exhibit, f64)> {
         rows.extend(findings.rows.iter().map(|row| cells(network, row, third)));
         simulated += findings.simulated_seconds;
     }
-    let head = ["ms", "policy", "vectors", "mean (m)", "std (m)", "max (m)", "mean / k", "std / k", "max / k"];
-    let note = "What BZFlag's own trigger sent, each row passed on as a vector by one server at a third of the vectors to three \
-                receivers and to eight; errors judged per player, in metres and as multiples of those of base/3. True paths are not known, so there is the export error only, and a larger tolerance has \
-                no triggers to save.";
+    let head = ["to", "policy", "vectors", "mean (m)", "std (m)", "max (m)", "mean / k", "std / k", "max / k"];
+    let note = "What BZFlag's own trigger sent, each row passed on as a vector by one server at a third of the vectors to the \
+                three far receivers and the eight near ones; errors judged per player, in metres and as multiples of those \
+                of base/3. True paths are not known, so there is the export error only, and a larger tolerance has no \
+                triggers to save.";
     Ok((table("The game's own vectors: default-a, server, 1/3", note, &head, rows), simulated))
 }
 
 fn cells(network: Network, row: &Row, third: [f64; 3]) -> Vec<String> {
     let figures = export(row);
-    let mut cells = vec![network.range().to_owned(), row.policy.clone(), format!("{:.0}", row.vectors_sent)];
+    let mut cells = vec![network.short().to_owned(), row.policy.clone(), format!("{:.0}", row.vectors_sent)];
     cells.extend(figures.map(number));
     cells.extend([0, 1, 2].map(|which| format!("{:.3}", figures[which] / third[which])));
     cells
