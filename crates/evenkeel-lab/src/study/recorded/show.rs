@@ -113,7 +113,8 @@ fn totals_table(group: &[Point]) -> Option<Exhibit> {
 fn trade_off(point: &Point) -> Exhibit {
     Exhibit::Points {
         title: format!("Accuracy against fairness: {}", point.name()),
-        note: "Nearer to the lower left is better: accurate, and fair. Judged per player, averaged over players."
+        note: "Nearer to the lower left is better: accurate, and fair. Judged per player, averaged over players. The base \
+               case sends every vector, schedule-drop-projected more than the budget: the tables say how many."
             .into(),
         x: "mean export error (m)".into(),
         y: "standard deviation over receivers (m)".into(),
