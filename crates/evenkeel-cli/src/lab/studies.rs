@@ -12,15 +12,15 @@ use std::path::PathBuf;
 /// About how many seconds an experiment takes on two cores: with --quick, and at full size.
 const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[
     ("accuracy", [1.0, 10.0]),
-    ("clock", [2.0, 10.0]),
+    ("clock", [2.0, 8.0]),
     ("scheduling", [3.0, 30.0]),
-    ("budget", [8.0, 80.0]),
+    ("budget", [5.0, 50.0]),
     ("threshold", [3.0, 25.0]),
-    ("policies", [15.0, 120.0]),
-    ("recorded", [12.0, 60.0]),
-    ("baselines", [1.0, 10.0]),
+    ("policies", [20.0, 150.0]),
+    ("recorded", [12.0, 70.0]),
+    ("baselines", [1.0, 6.0]),
     ("hits", [1.0, 3.0]),
-    ("liar", [7.0, 45.0]),
+    ("liar", [6.0, 35.0]),
 ];
 
 #[derive(clap::Args)]
