@@ -32,10 +32,12 @@ impl Plan {
         let total = self.rough.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let current = self.begun.checked_sub(1);
         let before: f64 = self.rough.iter().take(current.unwrap_or(0)).sum();
-        let slowness = (self.since + BELIEF * total) / (before + BELIEF * total);
+        let slowness = |elapsed: f64, done: f64| (elapsed + BELIEF * total) / (done + BELIEF * total);
+        let known = slowness(self.since, before);
         let rough = current.and_then(|current| self.rough.get(current)).copied().unwrap_or(0.0);
-        let done = before + ((elapsed - self.since) / slowness).clamp(0.0, NEARLY_DONE * rough);
-        (done / total, (total - done) * slowness)
+        let done = before + ((elapsed - self.since) / known).clamp(0.0, NEARLY_DONE * rough);
+        // What is overdue says that the rest will be late too.
+        (done / total, (total - done) * known.max(slowness(elapsed, done)))
     }
 }
 
@@ -53,8 +55,8 @@ mod tests {
         close(plan.at(0.0), (0.0, 100.0));
         plan.begin(0.0);
         close(plan.at(5.0), (0.05, 95.0));
-        // Whatever takes too long is nearly done.
-        close(plan.at(500.0), (0.098, 90.2));
+        // Whatever takes too long is nearly done, but the rest will take longer.
+        close(plan.at(29.6), (0.098, 2.0 * 90.2));
         plan.begin(10.0);
         close(plan.at(25.0), (0.25, 75.0));
     }
