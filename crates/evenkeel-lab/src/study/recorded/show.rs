@@ -33,7 +33,7 @@ fn even_against_others(points: &[Point]) -> Exhibit {
         [point.name()].into_iter().chain([base, credits, tolerance].map(three)).collect()
     };
     let note = "Even's mean/standard deviation/maximum over receivers, judged per player and averaged over players, as \
-                multiples of the others' with as many vectors. Against every k-th vector and credits by the export error; \
+                multiples of the others' at the same budget. Against every k-th vector and credits by the export error; \
                 against a larger tolerance by the distance between real and placed path, since the path that it exports is \
                 a coarser one.";
     table("Even against the others, cell by cell", note, &head, points.iter().map(row).collect())
@@ -43,10 +43,10 @@ fn even_against_others(points: &[Point]) -> Exhibit {
 fn export_table(group: &[Point]) -> Exhibit {
     let head = ["budget", "policy", "vectors", "mean (m)", "std (m)", "max (m)", "mean / k", "std / k", "max / k"];
     let note = "Export error per second, against what the base case exports: mean, standard deviation and maximum over \
-                receivers, judged per player and averaged over players; and as multiples of those of base/k. What takes a budget is trimmed to it within a \
-                percent; schedule-drop-projected sends what it sends, \
-                whatever the budget, and stands here once. A larger tolerance exports a coarser path, which \
-                this measure does not forgive: compare it by what is real.";
+                receivers, judged per player and averaged over players; and as multiples of those of base/k. What takes a \
+                budget is trimmed to it, as a rule within a percent: the summary says where not; schedule-drop-projected \
+                sends what it sends, whatever the budget, and stands here once. A larger tolerance exports a coarser \
+                path, which this measure does not forgive: compare it by what is real.";
     let row = |point: &Point, policy: &str| -> Vec<String> {
         let Some(row) = point.row(policy) else { return Vec::new() };
         let mut cells = vec![format!("1/{}", point.budget), policy.to_owned(), format!("{:.0}", row.vectors_sent)];
