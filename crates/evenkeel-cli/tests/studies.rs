@@ -28,6 +28,8 @@ fn the_list_names_every_experiment_and_what_it_is_for() {
         for part in ["name", "question", "reproduces"] {
             assert!(plain.contains(entry[part].as_str().unwrap()), "{part} of {entry}");
         }
+        let [quick, full] = ["rough_seconds_quick", "rough_seconds"].map(|part| entry[part].as_f64().unwrap());
+        assert!(0.0 < quick && quick < full, "{entry}");
     }
 }
 
@@ -101,6 +103,22 @@ fn json_to_standard_output_is_json_alone() {
         assert!(claim["id"].is_string() && claim["verdict"].is_string() && claim["band"].is_string());
         assert!(claim["observations"][0]["values"].is_array());
     }
+}
+
+#[test]
+fn without_the_recorded_games_their_study_fails_alone_and_is_left_out_of_all() {
+    let folder = folder("studies-nowhere");
+    let report = folder.join("report");
+    let files = ["--data", text(&folder), "--report", text(&report)];
+    let output = evenkeel(&[&["lab", "run", "recorded"], &SMALL[..], &files[..]].concat());
+    let complaint = errors(&output);
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    assert!(complaint.lines().count() == 1 && complaint.contains("say where its data is with --data"), "{complaint}");
+    assert!(output.stdout.is_empty() && !report.exists());
+    let output = evenkeel(&[&["lab", "all", "--seeds", "1", "--seconds", "20"], &files[..]].concat());
+    assert!(output.status.success() && errors(&output).contains("recorded is left out"), "{}", errors(&output));
+    let page = std::fs::read_to_string(report.join("index.html")).unwrap();
+    assert!(page.contains("<section id=\"recorded\">") && page.contains("Left out: "));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use Verdict::{DoesNotHold, Holds, HoldsWithConditions};
 const SIZE: Size = Size { seeds: 8, seconds: 120.0, seed: 1 };
 
 fn study(name: &str, size: Size) -> Study {
-    let brief = Brief { size, own: Vec::new() };
+    let brief = Brief::new(size);
     Entry::by_name(name).and_then(|entry| entry.run(&brief, &|_| {})).expect("a study that runs")
 }
 

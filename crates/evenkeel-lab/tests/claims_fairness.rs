@@ -8,7 +8,7 @@ use evenkeel_lab::study::{Brief, Entry, Size, Study, Verdict};
 const SIZE: Size = Size { seeds: 10, seconds: 150.0, seed: 1 };
 
 fn run(name: &str, size: Size) -> Study {
-    Entry::by_name(name).unwrap().run(&Brief { size, own: Vec::new() }, &|_| {}).unwrap()
+    Entry::by_name(name).unwrap().run(&Brief::new(size), &|_| {}).unwrap()
 }
 
 /// Compares all verdicts of a study with what is expected, and says all that differ at once.

@@ -3,6 +3,7 @@
 mod audit;
 mod compare;
 mod outputs;
+mod plan;
 mod studies;
 mod waiting;
 

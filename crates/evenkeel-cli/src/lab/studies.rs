@@ -3,12 +3,25 @@
 use super::outputs::{Outputs, Report, print};
 use super::waiting::Waiting;
 use anyhow::{Context, Result, ensure};
+use evenkeel_lab::bench::default_data;
 use evenkeel_lab::report::Volume;
 use evenkeel_lab::study::{Brief, ENTRIES, Entry, Size, Study};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// About how many seconds an experiment takes on two cores: with --quick, and at full size.
-const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[("liar", [8.0, 45.0])];
+const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[
+    ("accuracy", [1.0, 10.0]),
+    ("clock", [2.0, 8.0]),
+    ("scheduling", [3.0, 30.0]),
+    ("budget", [5.0, 50.0]),
+    ("threshold", [3.0, 25.0]),
+    ("policies", [20.0, 150.0]),
+    ("recorded", [12.0, 70.0]),
+    ("baselines", [1.0, 6.0]),
+    ("hits", [1.0, 3.0]),
+    ("liar", [6.0, 35.0]),
+];
 
 #[derive(clap::Args)]
 pub(crate) struct ListArguments {
@@ -46,6 +59,9 @@ struct How {
     /// The first seed. The same seed gives the same bytes.
     #[arg(long, value_name = "X", default_value_t = 1, help_heading = "Runs and results")]
     seed: u64,
+    /// Where the project's data is: the folder that holds traces/. Default: data here, or where the program was built.
+    #[arg(long, value_name = "DIR", help_heading = "Runs and results")]
+    data: Option<PathBuf>,
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -59,7 +75,7 @@ impl How {
             seed: self.seed,
         };
         size.check()?;
-        Ok(Brief { size, own: Vec::new() })
+        Ok(Brief { size, own: Vec::new(), data: self.data.clone().unwrap_or_else(default_data) })
     }
 }
 
@@ -73,6 +89,14 @@ pub(super) fn list(arguments: &ListArguments) -> Result<()> {
 
 fn rough_seconds(entry: &Entry) -> Option<[f64; 2]> {
     ROUGH_SECONDS.iter().find(|(name, _)| *name == entry.name).map(|(_, seconds)| *seconds)
+}
+
+/// The same for any size: in proportion to the work below --quick, and along the line through both above.
+fn rough_seconds_at(entry: &Entry, size: Size) -> f64 {
+    let work = |size: Size| size.seeds as f64 * size.seconds;
+    let [quick, full] = rough_seconds(entry).unwrap_or([1.0, 10.0]);
+    let (least, most, asked) = (work(Size::QUICK), work(Size::FULL), work(size));
+    if asked < least { quick * asked / least } else { quick + (full - quick) * (asked - least) / (most - least) }
 }
 
 fn entry_json(entry: &Entry) -> Value {
@@ -110,12 +134,17 @@ fn run(entries: &[Entry], how: &How) -> Result<()> {
     ensure!(!entries.is_empty(), "there are no experiments");
     let brief = how.brief()?;
     how.outputs.check()?;
-    let waiting = Waiting::new();
+    let waiting = Waiting::for_all(entries.iter().map(|entry| rough_seconds_at(entry, brief.size)).collect());
     let mut studies: Vec<Study> = Vec::new();
     for (number, entry) in (1..).zip(entries) {
         match entries.len() {
             1 => waiting.begin(entry.name),
             all => waiting.begin(&format!("{number}/{all} {}", entry.name)),
+        }
+        if let Some(why) = entry.missing(&brief).filter(|_| entries.len() > 1) {
+            waiting.say(&format!("evenkeel: {} is left out: {why:#}", entry.name));
+            studies.push(Study::left_out(entry, &why));
+            continue;
         }
         studies.push(entry.run(&brief, &|progress| waiting.tell(progress)).with_context(|| entry.name)?);
     }

@@ -71,7 +71,8 @@ pub fn run(options: &Options<'_>) -> Result<Figures> {
     Ok(Figures { integral, wire, all_due, without_books, idle, million, clock })
 }
 
-fn trace(data: &Path, name: &str) -> Result<PathBuf> {
+/// The file of a recorded game, by its name.
+pub(crate) fn trace(data: &Path, name: &str) -> Result<PathBuf> {
     let path = data.join("traces").join(format!("{name}.csv.gz"));
     path.is_file().then(|| path.clone()).with_context(|| {
         format!("{} is missing: run from the project's folder, or say where its data is with --data", path.display())

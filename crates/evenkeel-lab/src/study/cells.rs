@@ -168,8 +168,7 @@ pub(super) fn papers(brief: &Brief, jitter_ms: f64, policies: &[&str]) -> Settin
 
 /// The same brief with runs of no more than so many seconds, for what needs no long ones.
 pub(super) fn at_most(brief: &Brief, seconds: f64) -> Brief {
-    let size = Size { seconds: brief.size.seconds.min(seconds), ..brief.size };
-    Brief { size, own: brief.own.clone() }
+    brief.sized(Size { seconds: brief.size.seconds.min(seconds), ..brief.size })
 }
 
 /// What a jitter is called.

@@ -16,6 +16,7 @@ mod liar;
 mod measure;
 mod plots;
 mod policies;
+mod recorded;
 mod scheduling;
 mod spy;
 mod threshold;
@@ -23,10 +24,12 @@ mod threshold;
 pub use claim::{Band, Claim, Finding, Observation, Verdict};
 pub use exhibit::{Exhibit, Series};
 
+use crate::bench::{default_data, trace};
 use crate::experiment::Progress;
 use crate::names::nearest;
 use crate::policies::{Own, check_own};
-use anyhow::{Result, bail, ensure};
+use anyhow::{Error, Result, bail, ensure};
+use std::path::PathBuf;
 
 /// How much of an experiment to run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,6 +68,20 @@ pub struct Brief {
     pub size: Size,
     /// Policies of one's own, for every table that compares policies within a budget.
     pub own: Vec<Own>,
+    /// The folder that holds `traces/`, for what is run on recorded games.
+    pub data: PathBuf,
+}
+
+impl Brief {
+    /// So much of it, with nobody's own policies, and the project's data from where it usually is.
+    pub fn new(size: Size) -> Self {
+        Self { size, own: Vec::new(), data: default_data() }
+    }
+
+    /// The same at another size.
+    fn sized(&self, size: Size) -> Self {
+        Self { size, ..self.clone() }
+    }
 }
 
 /// An experiment that can be asked for by name.
@@ -76,6 +93,8 @@ pub struct Entry {
     pub question: &'static str,
     /// The figures and tables it reproduces.
     pub reproduces: &'static str,
+    /// The traces it is run on, by name.
+    needs: &'static [&'static str],
     run: fn(&Brief, &Watch<'_>) -> Result<Study>,
 }
 
@@ -99,6 +118,20 @@ pub struct Study {
     pub simulated_seconds: f64,
 }
 
+impl Study {
+    /// An experiment that was not run, and why.
+    pub fn left_out(entry: &Entry, why: &Error) -> Self {
+        Self {
+            name: entry.name,
+            settings: Vec::new(),
+            summary: format!("Left out: {why:#}."),
+            exhibits: Vec::new(),
+            findings: Vec::new(),
+            simulated_seconds: 0.0,
+        }
+    }
+}
+
 /// All experiments, in the order to run them.
 pub const ENTRIES: &[Entry] = &[
     accuracy::ENTRY,
@@ -107,6 +140,7 @@ pub const ENTRIES: &[Entry] = &[
     budget::ENTRY,
     threshold::ENTRY,
     policies::ENTRY,
+    recorded::ENTRY,
     baselines::ENTRY,
     hits::ENTRY,
     liar::ENTRY,
@@ -125,10 +159,18 @@ impl Entry {
         }
     }
 
+    /// Why it cannot be run: which of the traces it needs are not there.
+    pub fn missing(&self, brief: &Brief) -> Option<Error> {
+        self.needs.iter().find_map(|name| trace(&brief.data, name).err())
+    }
+
     /// Runs it.
     pub fn run(&self, brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
         brief.size.check()?;
         check_own(&brief.own)?;
+        if let Some(missing) = self.missing(brief) {
+            return Err(missing);
+        }
         (self.run)(brief, watch)
     }
 }

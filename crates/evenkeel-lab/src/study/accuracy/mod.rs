@@ -28,6 +28,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "accuracy",
     question: "How far off is what receivers show, counted from a vector's generation or from its arrival?",
     reproduces: "thesis 2.3, fig. 2.2; thesis 2.2, fig. 2.1 (before and after export error)",
+    needs: &[],
     run,
 };
 

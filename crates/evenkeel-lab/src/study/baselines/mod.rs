@@ -25,6 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "baselines",
     question: "What do other ways of showing remote things cost in error, lag and spread, and whom do they exclude?",
     reproduces: "paper section 2, thesis 1.4 and 1.5 (words, no figure): bucket synchronisation, the reference model",
+    needs: &[],
     run,
 };
 

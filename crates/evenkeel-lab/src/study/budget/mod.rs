@@ -50,6 +50,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "budget",
     question: "With a third of the vectors, does it help to send more of them to whoever is worse off?",
     reproduces: "paper figures 5 and 6; thesis figures 3.15 to 3.27",
+    needs: &[],
     run,
 };
 

@@ -23,6 +23,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "clock",
     question: "How good is the session's clock beside others, and what does an imperfect one cost in metres?",
     reproduces: "thesis 2.1 and 4.5.1 (words, no figure): synchronised clocks, and one-way delays instead",
+    needs: &[],
     run,
 };
 

@@ -27,6 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "hits",
     question: "Does a shot at what one sees hit what is there, and does rewinding make both sides agree?",
     reproduces: "thesis 2.3.1 (words, no figure): hit rates with local and global clocks",
+    needs: &[],
     run,
 };
 

@@ -18,6 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "liar",
     question: "What does a receiver gain that lies about what it received and when?",
     reproduces: "paper section 2: a receiver could skew the delay estimate to gain an advantage",
+    needs: &[],
     run,
 };
 

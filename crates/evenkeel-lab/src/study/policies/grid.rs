@@ -112,7 +112,7 @@ pub(super) fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Vec<Point>> {
 
 fn point(motion: Motion, network: Network, budget: u32, brief: &Brief, watch: &Watch<'_>) -> Result<Point> {
     let size = network.size(brief.size, is_papers(motion, network, budget));
-    let brief = Brief { size, own: brief.own.clone() };
+    let brief = brief.sized(size);
     let jitter = if let Network::Papers(jitter) = network { jitter } else { 0.0 };
     let mut settings = Settings {
         policies: settings(&brief).policies,

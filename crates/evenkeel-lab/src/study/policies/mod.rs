@@ -22,6 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "policies",
     question: "At equal numbers of vectors, who is accurate, who is fair, and how far is that from the best there could be?",
     reproduces: "thesis figures 3.15 to 3.17 for every factor; beyond the papers: budgets, receivers, motions, a lower bound",
+    needs: &[],
     run,
 };
 

@@ -42,6 +42,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "scheduling",
     question: "What does holding vectors back, until all are as badly off as the worst, buy and cost?",
     reproduces: "paper figure 4; thesis figures 3.2 to 3.13",
+    needs: &[],
     run,
 };
 

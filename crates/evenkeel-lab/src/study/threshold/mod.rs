@@ -42,6 +42,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "threshold",
     question: "At the same number of vectors, is a lower threshold better?",
     reproduces: "thesis equation 3.5 and what is said of it; the comparison that paper section 5.1 leaves out",
+    needs: &[],
     run,
 };
 
