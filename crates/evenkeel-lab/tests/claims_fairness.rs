@@ -87,7 +87,7 @@ fn budget() {
             ("paper-lottery-mean", DoesNotHold),
             ("paper-credits-std", Holds),
             ("paper-credits-mean-same", HoldsWithConditions),
-            ("paper-credits-mean-same-almost", HoldsWithConditions),
+            ("paper-credits-mean-same-almost", Holds),
             ("paper-det-mean-below-prob", Holds),
             ("paper-det-mean-below-prob-others", HoldsWithConditions),
             ("paper-det-std-low-variance", HoldsWithConditions),

@@ -4,9 +4,10 @@ use crate::ledger::Vector;
 use crate::motion::Course;
 use crate::time::Duration;
 
-/// Bounds of the speeds that are told apart, as shares of the highest; the lowest is standing still.
+/// Bounds of the speeds that are told apart, as shares of the highest: standing still, crawling, slow, cruising and full speed.
+/// With BZFlag's tanks these are 0.1, 3, 10 and 20 m/s.
 const SPEEDS: [f64; 4] = [0.004, 0.12, 0.4, 0.8];
-/// Bounds of the turn rates, likewise.
+/// Bounds of the turn rates, likewise: straight on, a bend, a full turn.
 const TURNS: [f64; 2] = [0.06, 0.64];
 /// How many kinds there are: speeds x turn rates, and falling.
 pub(super) const CLASSES: usize = (SPEEDS.len() + 1) * (TURNS.len() + 1) + 1;
@@ -15,6 +16,8 @@ const FADING: f64 = 1.0 - 1e-4;
 /// What a dwell is taken for while little is known, in seconds, and how many observations that is worth.
 const PRIOR: f64 = 0.6;
 const PRIOR_WEIGHT: f64 = 3.0;
+/// A longer spell counts for this, in seconds.
+const LONGEST: f64 = 10.0;
 /// About so many observations of each kind are remembered.
 const REMEMBERED: f64 = 1000.0;
 
@@ -58,7 +61,7 @@ impl Kinds {
     /// Something moved in this way for so long before it changed.
     pub(super) fn lasted(&mut self, kind: usize, span: Duration) {
         let keep = 1.0 - 1.0 / REMEMBERED;
-        self.seconds[kind] = self.seconds[kind] * keep + span.as_secs_f64().clamp(0.0, 10.0);
+        self.seconds[kind] = self.seconds[kind] * keep + span.as_secs_f64().clamp(0.0, LONGEST);
         self.counts[kind] = self.counts[kind] * keep + 1.0;
     }
 

@@ -5,8 +5,9 @@ mod price;
 mod standing;
 mod worth;
 
+use super::weights::importance;
 use super::{Budget, Decision, Policy, Settled, Trigger};
-use crate::ledger::{EntityIndex, Ledger, ReceiverIndex, Relevance};
+use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
 use crate::time::{Duration, GlobalTime};
 use crate::trigger::Cause;
 use alloc::string::String;
@@ -27,7 +28,7 @@ const LONG: f64 = 5.0;
 
 /// Equal error for everybody at the lowest mean. Our own; not in the papers.
 ///
-/// It minimises the sum over receivers of (error)^(k+1) under a total rate: a vector goes to a receiver when the receiver's
+/// It aims at the smallest sum over receivers of (error)^(k+1) under a total rate: a vector goes to a receiver when the receiver's
 /// weight times what the vector is worth there exceeds a *price* per vector.
 ///
 /// - **Weight**: how far the receiver's error of late is above the others', to the k-th power, over all entities of the
@@ -41,7 +42,7 @@ const LONG: f64 = 5.0;
 ///   near and far.
 /// - **Price**: one for all entities of the sender, moving slowly so that as much is sent as the budget allows: what is not
 ///   spent on entities that keep their course is there for those that do not. A bucket of tokens stands behind it as a safety
-///   valve: it can never be overdrawn.
+///   valve: it can never be overdrawn. First vectors, which nobody may refuse, cost nothing.
 /// - **Second thoughts**: what was not worth sending at its trigger becomes so as the two paths part, or as the new course
 ///   lasts. The question is asked again at short intervals.
 #[derive(Clone, Debug)]
@@ -75,7 +76,7 @@ impl Even {
     pub fn with_exponent(budget: Budget, exponent: f64) -> Self {
         Self {
             price: Price::new(budget),
-            standing: Standing::new(exponent.clamp(0.0, 100.0)),
+            standing: Standing::new(if exponent.is_finite() { exponent.clamp(0.0, 30.0) } else { EXPONENT }),
             kinds: Kinds::new(),
             experience: Experience::new(),
             entities: Vec::new(),
@@ -92,9 +93,7 @@ impl Even {
     /// What the newest vector of an entity is worth to a receiver, in weighted metre-seconds.
     fn worth(&mut self, ledger: &Ledger, entity: EntityIndex, receiver: ReceiverIndex, now: GlobalTime) -> f64 {
         let pair = ledger.pair(entity, receiver);
-        let (Some(vector), Relevance::Weight(importance)) = (ledger.newest(entity), pair.relevance()) else {
-            return 0.0;
-        };
+        let Some(vector) = ledger.newest(entity).filter(|_| pair.relevance().in_scope()) else { return 0.0 };
         let Some(reference) = pair.reference() else { return f64::INFINITY };
         if reference.number == vector.number {
             return 0.0;
@@ -114,7 +113,7 @@ impl Even {
         // What has held for long will hold for long, and in the end every difference is worth telling.
         let lasting = LASTING * choice.held * (choice.held / LONG).max(1.0);
         let dwell = self.kinds.dwell(choice.class).max(lasting);
-        f64::from(importance) * self.standing.weight(receiver) * dwell * self.experience.gain(&choice)
+        importance(&pair) * self.standing.weight(receiver) * dwell * self.experience.gain(&choice)
     }
 
     /// Sends an entity's newest vector to everybody to whom it is worth its price. Says whether somebody still lacks it.
@@ -228,7 +227,8 @@ impl Policy for Even {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EntityId, HostId, Pose, Sender, SenderConfig, Threshold, Vec3};
+    use crate::ledger::Relevance;
+    use crate::{EntityId, HostId, Pose, Receiver, ReceiverConfig, Sender, SenderConfig, Threshold, Vec3};
     use std::boxed::Box;
 
     /// Tanks that turn now and then, three receivers that answer nothing: estimates only. Answers what was spent.
@@ -277,5 +277,53 @@ mod tests {
         let spent = spend(Budget::PerSecond(8.0), 400);
         let rate = spent.vectors as f64 / 400.0;
         assert!((rate / 8.0 - 1.0).abs() < 0.15, "{rate} per second");
+    }
+
+    /// Over a network without delay, receipts and all.
+    fn deliver(sender: &mut Sender, receivers: &mut [Receiver], now: GlobalTime) {
+        while let Some(datagram) = sender.poll_transmit(now) {
+            receivers[datagram.to.0 as usize].handle_datagram(HostId(9), datagram.bytes, now).unwrap();
+        }
+        for (host, receiver) in (0..).zip(receivers) {
+            while let Some(receipt) = receiver.poll_transmit(now) {
+                sender.handle_datagram(HostId(host), receipt.bytes, now).unwrap();
+            }
+        }
+    }
+
+    /// Who sees half of the entities is not better off for it, and must not starve.
+    #[test]
+    fn a_receiver_with_a_smaller_scope_gets_its_share() {
+        let policy = Box::new(Even::new(Budget::of_base(1, 3)));
+        let mut sender = Sender::new(SenderConfig { policy, ..SenderConfig::default() }).unwrap();
+        let start = GlobalTime::ZERO;
+        (0..2).for_each(|host| sender.add_receiver(HostId(host), start).unwrap());
+        (0..4).for_each(|i| sender.add_entity(EntityId(i), Threshold::within(0.1), start).unwrap());
+        for entity in [EntityId(2), EntityId(3)] {
+            sender.set_relevance(entity, HostId(1), Relevance::OutOfScope, start).unwrap();
+        }
+        let mut receivers = [(); 2].map(|()| Receiver::new(ReceiverConfig::default()));
+        for receiver in &mut receivers {
+            receiver.add_sender(HostId(9), *sender.format(), start).unwrap();
+        }
+        let mut random = 7u64;
+        let mut tanks = [(Vec3::ZERO, 0.0); 4];
+        for tick in 0..10_000 {
+            let now = GlobalTime::from_millis(tick * 20);
+            for (i, (position, heading)) in (0..).zip(&mut tanks) {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                if random >> 58 == 0 {
+                    *heading += (random >> 32) as f64 / (1u64 << 32) as f64 * 3.0;
+                }
+                let velocity = Vec3::from_heading(*heading) * 15.0;
+                *position += velocity * 0.02;
+                sender.observe(EntityId(i), Pose::at(*position).moving(velocity).facing(*heading), now).unwrap();
+            }
+            deliver(&mut sender, &mut receivers, now);
+        }
+        let fairness = sender.fairness(GlobalTime::from_millis(200_000));
+        let vectors = |host: u32| fairness.receivers.iter().find(|r| r.host == HostId(host)).unwrap().vectors as f64;
+        let share = vectors(1) / vectors(0);
+        assert!((0.35..0.65).contains(&share), "half of the entities, but {share:.2} of the vectors");
     }
 }

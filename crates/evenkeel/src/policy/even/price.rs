@@ -7,8 +7,12 @@ use crate::time::GlobalTime;
 const OPENING: f64 = 20.0;
 /// How much the price moves with one trigger's worth of vectors, once it has settled: as a power of e.
 const SLOW: f64 = 0.0005;
-/// How much more it moves at first: by so much over the number of triggers so far.
+/// How much more it moves at first: by so much over ten more than the number of triggers so far.
 const FAST: f64 = 3.0;
+/// Prices beyond this power of e, either way, are the work of chance.
+const MOST: f64 = 60.0;
+/// The audience is averaged over so many triggers.
+const AUDIENCE_TRIGGERS: f64 = 100.0;
 /// The bucket holds so many triggers' worth of vectors.
 pub(super) const BUCKET_TRIGGERS: f64 = 200.0;
 /// Or, where the budget is a rate, so many seconds' worth.
@@ -68,7 +72,7 @@ impl Price {
             return;
         }
         self.triggers += 1.0;
-        self.audience += (receivers - self.audience) / self.triggers.min(100.0);
+        self.audience += (receivers - self.audience) / self.triggers.min(AUDIENCE_TRIGGERS);
         let since = self.last_refill.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
         let (income, capacity) = match self.budget {
             Budget::Unlimited => (receivers, BUCKET_TRIGGERS * self.audience),
@@ -122,7 +126,7 @@ impl Price {
     fn shift(&mut self, excess: f64) {
         if !self.is_opening() {
             let step = SLOW + FAST / (10.0 + self.triggers);
-            self.log = self.log.map(|log| (log + step * excess).clamp(-60.0, 60.0));
+            self.log = self.log.map(|log| (log + step * excess).clamp(-MOST, MOST));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::ids::HostId;
 use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
+use crate::policy::weights::importance;
 use crate::time::GlobalTime;
 use alloc::vec::Vec;
 
@@ -9,6 +10,8 @@ use alloc::vec::Vec;
 const MEMORY: f64 = 30.0;
 /// After so many seconds weights count half: a first impression is mostly chance.
 const FIRST_IMPRESSION: f64 = 15.0;
+/// No receiver counts as better off than this share of the mean: a weight of nothing would never be made good again.
+const LEAST: f64 = 0.02;
 /// How sharply weights lose their force as the worst off comes to be sent everything.
 const SATURATION: f64 = 4.0;
 
@@ -17,8 +20,6 @@ const SATURATION: f64 = 4.0;
 pub(super) struct Standing {
     exponent: f64,
     receivers: Vec<Fared>,
-    /// Triggers, fading like everything else.
-    triggers: f64,
     /// For how long this has been kept, in seconds.
     seconds: f64,
     last: Option<GlobalTime>,
@@ -28,15 +29,26 @@ pub(super) struct Standing {
 #[derive(Clone, Copy, Debug)]
 struct Fared {
     host: HostId,
-    error: f64,
+    /// Errors with entities in its scope, added up over triggers.
+    errors: f64,
+    /// Of so many triggers.
+    triggers: f64,
+    /// Vectors sent to it.
     sent: f64,
     weight: f64,
+}
+
+impl Fared {
+    /// The mean over triggers: who sees fewer entities is not better off for it.
+    fn error(&self) -> f64 {
+        self.errors / self.triggers.max(1e-9)
+    }
 }
 
 impl Standing {
     /// Weights that grow with error to this power.
     pub(super) fn new(exponent: f64) -> Self {
-        Self { exponent, receivers: Vec::new(), triggers: 0.0, seconds: 0.0, last: None }
+        Self { exponent, receivers: Vec::new(), seconds: 0.0, last: None }
     }
 
     /// What errors of a receiver weigh; 1 at the mean.
@@ -56,11 +68,15 @@ impl Standing {
         let since = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
         let keep = libm::exp(-since / MEMORY);
         self.seconds += since;
-        self.triggers = self.triggers * keep + 1.0;
         self.follow(ledger);
         for (receiver, fared) in ledger.receivers().zip(&mut self.receivers) {
-            fared.error = fared.error * keep + ledger.pair(entity, receiver).recent(now);
-            fared.sent *= keep;
+            (fared.errors, fared.triggers, fared.sent) =
+                (fared.errors * keep, fared.triggers * keep, fared.sent * keep);
+            let pair = ledger.pair(entity, receiver);
+            if pair.relevance().in_scope() {
+                fared.errors += importance(&pair) * pair.recent(now);
+                fared.triggers += 1.0;
+            }
         }
         self.weigh();
     }
@@ -69,7 +85,7 @@ impl Standing {
         let mean = self.mean();
         let exponent = self.force();
         for fared in &mut self.receivers {
-            let ratio = if mean > 0.0 { (fared.error + 0.02 * mean) / (1.02 * mean) } else { 1.0 };
+            let ratio = if mean > 0.0 { (fared.error() + LEAST * mean) / (mean + LEAST * mean) } else { 1.0 };
             fared.weight = libm::pow(ratio, exponent);
         }
     }
@@ -77,23 +93,23 @@ impl Standing {
     /// The exponent in force. Whoever is sent everything cannot be helped any further: to weigh its errors higher would only
     /// cost the others, so weights lose their force with the share of vectors that the worst off already gets.
     fn force(&self) -> f64 {
-        let worst = self.receivers.iter().max_by(|a, b| a.error.total_cmp(&b.error));
-        let served = worst.map_or(0.0, |worst| (worst.sent / self.triggers.max(1.0)).min(1.0));
+        let worst = self.receivers.iter().max_by(|a, b| a.error().total_cmp(&b.error()));
+        let served = worst.map_or(0.0, |worst| (worst.sent / worst.triggers.max(1.0)).min(1.0));
         let known = self.seconds / (self.seconds + FIRST_IMPRESSION);
         self.exponent * known * (1.0 - libm::pow(served, SATURATION))
     }
 
     fn mean(&self) -> f64 {
-        self.receivers.iter().map(|fared| fared.error).sum::<f64>() / (self.receivers.len().max(1) as f64)
+        self.receivers.iter().map(Fared::error).sum::<f64>() / (self.receivers.len().max(1) as f64)
     }
 
     /// Follows the ledger's receivers. Whoever is new starts at the mean: nobody owes, or is owed, the past.
     fn follow(&mut self, ledger: &Ledger) {
-        let error = self.mean();
+        let errors = self.mean();
         self.receivers.truncate(ledger.receivers().len());
         for receiver in ledger.receivers() {
             let host = ledger.host(receiver);
-            let newcomer = Fared { host, error, sent: 0.0, weight: 1.0 };
+            let newcomer = Fared { host, errors, triggers: 1.0, sent: 0.0, weight: 1.0 };
             match self.receivers.get(receiver.0).map(|fared| fared.host) {
                 Some(known) if known == host => {}
                 Some(_) => match self.receivers.iter().skip(receiver.0).position(|fared| fared.host == host) {

@@ -12,6 +12,7 @@ const AGES: [f64; 2] = [0.05, 0.3];
 const DELAYS: [f64; 3] = [0.1, 0.3, 0.6];
 /// So many choices are kept at most until their future has come.
 const MOST_PENDING: usize = 256;
+const GOLDEN: f64 = 0.618_033_988_75;
 /// Old lessons fade: about so many of each kind are remembered.
 const REMEMBERED: f64 = 500.0;
 /// For how many lessons of its own kind the general rule counts.
@@ -150,10 +151,10 @@ impl Experience {
         (rule.now * now + rule.arrival * then).max(LEAST * now)
     }
 
-    /// Keeps a choice to learn from; the fewer are kept, the fewer there are room for. The golden ratio sees to it that no
-    /// receiver is always the one left out.
+    /// Keeps a choice to learn from: most of them as long as there is room, fewer as it fills. The golden ratio sees to it that
+    /// no receiver is always the one left out.
     pub(super) fn keep(&mut self, choice: &Choice) {
-        self.turn += 0.618_033_988_75 / (1.0 + self.pending.len() as f64 / 64.0);
+        self.turn += GOLDEN / (1.0 + 4.0 * self.pending.len() as f64 / MOST_PENDING as f64);
         if self.turn >= 1.0 {
             self.turn -= 1.0;
             if self.pending.len() < MOST_PENDING {
