@@ -91,7 +91,7 @@ pub(crate) struct Arguments {
     /// What policies may send: a share of the base case (1/3, 0.4) or vectors per second and sender (200/s).
     #[arg(long, default_value = "1/3", help_heading = "Sending")]
     budget: String,
-    /// Trim budgets until the numbers of vectors sent agree within 1 %.
+    /// Trim budgets until the numbers of vectors sent agree within 1 %, as far as they can; `base/k` sends what it sends.
     #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, help_heading = "Sending")]
     trim: bool,
     /// What vectors carry: lines, arcs along the heading, or whatever fits.

@@ -108,7 +108,8 @@ pub fn digest<T: Send>(
             }
             name => (experiment.outcomes(name, settings.budget)?, settings.budget, 1),
         };
-        let row = experiment.row(name, budget, &outcomes);
+        let allowed = takes_budget(name, &settings.own).then(|| target / settings.seeds as f64);
+        let row = Row { vectors_allowed: allowed, ..experiment.row(name, budget, &outcomes) };
         let seeds = outcomes.chunks((outcomes.len() / experiment.seeds.len()).max(1)).map(of).collect();
         Ok((Digest { row, seeds }, experiment.seconds() * f64::from(runs)))
     };

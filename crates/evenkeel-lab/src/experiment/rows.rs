@@ -15,6 +15,8 @@ pub struct Row {
     pub vectors_sent: f64,
     /// Bytes sent, likewise.
     pub bytes_sent: f64,
+    /// What the budget allowed it to send, per seed, if it takes one.
+    pub vectors_allowed: Option<f64>,
     /// The budget it was given in the end.
     pub budget: Budget,
     /// Export error per second (metres), against what the base case exports: the mean over receivers.
@@ -113,6 +115,7 @@ impl Row {
             policy: policy.to_owned(),
             vectors_sent: per_seed(&|outcome| outcome.vectors),
             bytes_sent: per_seed(&|outcome| outcome.bytes),
+            vectors_allowed: None,
             budget,
             mean: over(&|party| export(party).0),
             std: over(&|party| export(party).1),
@@ -135,6 +138,13 @@ impl Row {
             receiver.real_error = f64::NAN;
         }
         self
+    }
+
+    /// By which share it sent more than it was allowed, or less, if that is more than a percent: then the row must be compared
+    /// with care.
+    pub fn off_budget(&self) -> Option<f64> {
+        let off = self.vectors_sent / self.vectors_allowed?.max(1.0) - 1.0;
+        (off.abs() > 0.01).then_some(off)
     }
 
     /// The receiver with the largest export error.

@@ -28,6 +28,16 @@ pub fn to_table(findings: &Findings) -> String {
             row.spread,
         );
     }
+    for row in &findings.rows {
+        if let Some(off) = row.off_budget() {
+            let _ = writeln!(
+                out,
+                " `{}` is {:+.1} % off what its budget allows: compare with care.",
+                row.policy,
+                100.0 * off
+            );
+        }
+    }
     out
 }
 

@@ -96,6 +96,7 @@ fn exhibit(all: &[Compared], metres: f64) -> Exhibit {
         }
     }
     let note = "The base case at a coarse threshold against a third of the vectors at one with three times the triggers: \
-                nearly the same number of vectors. Distance between real and placed path, averaged over seeds.";
+                nearly the same number of vectors (policies spend as they do, nothing is trimmed: even, which has to find its price, \
+                sends somewhat fewer). Distance between real and placed path, averaged over seeds.";
     table("The coarse base case against a lowered threshold", note, &head, rows)
 }
