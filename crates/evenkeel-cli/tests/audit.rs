@@ -88,3 +88,33 @@ fn bad_arguments_are_one_line_and_exit_code_2() {
         assert!(errors.contains(wanted) && errors.lines().count() == 1, "{more:?}: {errors}");
     }
 }
+
+#[test]
+fn nothing_is_written_over_logs_or_other_results() {
+    let folder = folder("audit-clash");
+    let arguments = logs(&folder, [("real", REAL), ("near", NEAR), ("index.html", FAR)]);
+    let (detour, out) = (folder.join(".").join("real"), folder.join("out"));
+    for (more, wanted) in [
+        (vec!["--json", text(&detour)], "the same file is read from"),
+        (vec!["--csv", text(&folder.join("near"))], "the same file is read from"),
+        (vec!["--report", text(&folder)], "the same file is read from"),
+        (vec!["--json", text(&out), "--csv", text(&out)], "the same file takes other results"),
+        (vec!["--json", text(&out), "--report", text(&out)], "the same file takes other results"),
+    ] {
+        let output = run(&arguments, &more);
+        let errors = errors(&output);
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {errors}");
+        assert!(errors.contains(wanted) && errors.lines().count() == 1 && !out.exists(), "{more:?}: {errors}");
+    }
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!([read("real"), read("near"), read("index.html")], [REAL, NEAR, FAR]);
+}
+
+#[test]
+fn a_report_that_cannot_be_leaves_nothing_behind() {
+    let folder = folder("audit-nowhere");
+    let arguments = logs(&folder, [("real", REAL), ("near", NEAR), ("far", FAR)]);
+    let (json, below_a_file) = (folder.join("a.json"), folder.join("real").join("report"));
+    let output = run(&arguments, &["--json", text(&json), "--report", text(&below_a_file)]);
+    assert_eq!((output.status.code(), json.exists()), (Some(2), false), "{}", errors(&output));
+}

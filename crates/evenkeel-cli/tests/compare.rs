@@ -31,6 +31,7 @@ fn bad_input_is_one_line_and_exit_code_2_and_nothing_is_written() {
         (vec!["--threshold", "-1"], "thresholds must not be negative"),
         (vec!["--trace", "no-such-file.csv"], "cannot read no-such-file.csv"),
         (vec!["--trace", text(&backwards)], "backwards.csv, line 3: time goes backwards (1.00 s after 1.50 s)"),
+        (vec!["--trace", text(&backwards), "--csv", text(&backwards)], "the same file is read from"),
         (vec!["--report", text(&backwards)], "--report needs a directory"),
     ] {
         let output = evenkeel(&[&arguments[..], &["--json", text(&out)]].concat());

@@ -3,7 +3,7 @@
 use super::outputs::{Outputs, Report};
 use anyhow::{Context, Result, ensure};
 use evenkeel_lab::audit::{Audit, Question, audit};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What logs must look like.
 pub(super) const LOGS: &str = "\
@@ -26,8 +26,9 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let placed = arguments.placed.iter().map(|text| receiver(text)).collect::<Result<_>>()?;
-    arguments.outputs.check()?;
+    let placed = arguments.placed.iter().map(|text| receiver(text)).collect::<Result<Vec<_>>>()?;
+    let logs: Vec<&Path> = placed.iter().map(|(_, path)| path.as_path()).chain([arguments.real.as_path()]).collect();
+    arguments.outputs.check(&logs)?;
     let question = Question { real: arguments.real.clone(), placed, max_gap: arguments.max_gap };
     arguments.outputs.write(&audit(&question)?)
 }

@@ -128,7 +128,7 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let settings = arguments.settings()?;
-    arguments.outputs.check()?;
+    arguments.outputs.check(&arguments.trace.as_deref().into_iter().collect::<Vec<_>>())?;
     let waiting = Waiting::new();
     let findings = run_experiment(&settings, &|progress| waiting.tell(progress))?;
     waiting.end();
@@ -151,7 +151,9 @@ impl Report for Findings {
     }
 
     fn text(&self) -> String {
-        format!("{} {}\n", report::to_table(self), report::verdict(self))
+        let verdict = report::verdict(self);
+        let verdict = if verdict.is_empty() { verdict } else { format!(" {verdict}\n") };
+        report::to_table(self) + &verdict
     }
 }
 

@@ -30,9 +30,43 @@ fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Where a path leads, whatever it is called, and even if there is nothing yet.
+fn resolved(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    path.canonicalize().unwrap_or_else(|_| match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => resolved(folder).join(name),
+        _ => path,
+    })
+}
+
 impl Outputs {
-    /// Whether the results can go where they are wanted, before anybody waits for them.
-    pub(super) fn check(&self) -> Result<()> {
+    /// The files to write. What is no file, like /dev/null, takes anything from anybody.
+    fn files(&self) -> Vec<PathBuf> {
+        let page = self.page();
+        let all = [&self.json, &self.csv, &page].into_iter().flatten().filter(|path| !is_dash(path));
+        all.filter(|path| path.is_file() || !path.exists()).cloned().collect()
+    }
+
+    fn page(&self) -> Option<PathBuf> {
+        self.report.as_ref().map(|folder| folder.join("index.html"))
+    }
+
+    /// Nothing may be written over what is read, or over other results.
+    fn check_clashes(&self, inputs: &[&Path]) -> Result<()> {
+        let mut taken: Vec<PathBuf> = inputs.iter().map(|input| resolved(input)).collect();
+        taken.extend(self.report.as_ref().map(|folder| resolved(folder)));
+        for file in self.files() {
+            let place = resolved(&file);
+            let clash = taken.iter().position(|other| *other == place);
+            let use_of = if clash.is_some_and(|n| n < inputs.len()) { "is read from" } else { "takes other results" };
+            ensure!(clash.is_none(), "cannot write {}: the same file {use_of}", file.display());
+            taken.push(place);
+        }
+        Ok(())
+    }
+
+    /// Whether the results can go where they are wanted, before anybody waits for them. `inputs` must stay as they are.
+    pub(super) fn check(&self, inputs: &[&Path]) -> Result<()> {
         let files = || [&self.json, &self.csv].into_iter().flatten();
         ensure!(files().filter(|path| is_dash(path)).count() < 2, "only one of --json and --csv can be `-`");
         for path in files().filter(|path| !is_dash(path)) {
@@ -42,31 +76,30 @@ impl Outputs {
         }
         let taken = self.report.as_ref().filter(|folder| folder.exists() && !folder.is_dir());
         ensure!(taken.is_none(), "--report needs a directory, and there is a file of that name");
-        Ok(())
+        let page = self.page().filter(|page| page.is_dir());
+        ensure!(page.is_none(), "--report needs a directory whose index.html is a file");
+        self.check_clashes(inputs)
     }
 
     /// Writes results wherever they are wanted.
     pub(super) fn write(&self, results: &impl Report) -> Result<()> {
-        let mut quiet = false;
-        if let Some(path) = &self.json {
-            put(path, &format!("{:#}\n", results.json()))?;
-            quiet |= is_dash(path);
-        }
-        if let Some(path) = &self.csv {
-            put(path, &results.csv()?)?;
-            quiet |= is_dash(path);
-        }
+        let json = self.json.as_ref().map(|path| (path, format!("{:#}\n", results.json())));
+        let csv = self.csv.as_ref().map(|path| results.csv().map(|text| (path, text))).transpose()?;
+        let page = self.page();
+        // Everything that can fail comes before the first file, so that there are all of them or none.
         if let Some(folder) = &self.report {
             std::fs::create_dir_all(folder).with_context(|| format!("cannot write {}", folder.display()))?;
-            put(&folder.join("index.html"), &results.html())?;
+        }
+        let html = page.as_ref().map(|path| (path, results.html()));
+        let mut quiet = false;
+        for (path, text) in [json, csv, html].into_iter().flatten() {
+            put(path, &text)?;
+            quiet |= is_dash(path);
         }
         if quiet {
             return Ok(());
         }
-        let details = match &self.report {
-            Some(folder) => folder.join("index.html").display().to_string(),
-            None => "--report DIR".into(),
-        };
+        let details = page.map_or_else(|| "--report DIR".into(), |page| page.display().to_string());
         print(&format!("{} Details: {details}\n", results.text()))
     }
 }

@@ -133,7 +133,7 @@ pub(super) fn run_all(arguments: &AllArguments) -> Result<()> {
 fn run(entries: &[Entry], how: &How) -> Result<()> {
     ensure!(!entries.is_empty(), "there are no experiments");
     let brief = how.brief()?;
-    how.outputs.check()?;
+    how.outputs.check(&[])?;
     let waiting = Waiting::for_all(entries.iter().map(|entry| rough_seconds_at(entry, brief.size)).collect());
     let mut studies: Vec<Study> = Vec::new();
     for (number, entry) in (1..).zip(entries) {

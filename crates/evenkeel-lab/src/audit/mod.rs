@@ -6,7 +6,7 @@
 mod track;
 
 use crate::workload::trace::{Cuts, Trace};
-use crate::world::{BIN, Sums, flips, statistics};
+use crate::world::{BIN, Sums, flips, is_alike, statistics};
 use anyhow::{Result, bail, ensure};
 use std::path::PathBuf;
 use track::{Track, spread};
@@ -200,9 +200,12 @@ fn timeline(bins: &[Sums], per_point: usize) -> Vec<f64> {
 }
 
 impl Audit {
-    /// The receiver that is worst off.
+    /// The receiver that is worst off; nobody if there are several and all are alike.
     pub fn worst(&self) -> Option<&Witness> {
-        self.receivers.iter().max_by(|a, b| a.real_error.total_cmp(&b.real_error))
+        let largest = self.receivers.iter().map(|receiver| receiver.real_error).fold(0.0, f64::max);
+        let mut worst = self.receivers.iter().filter(|receiver| is_alike(receiver.real_error, largest));
+        let first = worst.next();
+        if self.receivers.len() > 1 && worst.count() + 1 == self.receivers.len() { None } else { first }
     }
 }
 

@@ -21,7 +21,7 @@ const UNFAIR: f64 = 1.5;
 impl Audit {
     /// Whether the game is fair, in words.
     pub fn verdict(&self) -> String {
-        let Some(worst) = self.worst() else { return String::new() };
+        let Some(worst) = self.worst() else { return self.about_equals() };
         let mean = self.receivers.iter().map(|r| r.real_error).sum::<f64>() / self.receivers.len().max(1) as f64;
         if self.receivers.len() == 1 {
             return format!(
@@ -47,6 +47,14 @@ impl Audit {
             short(worst.real_error),
             self.about_flips()
         )
+    }
+
+    /// What there is to say if nobody is worst off.
+    fn about_equals(&self) -> String {
+        let of = |one: &Witness| {
+            format!("Fair: all receivers are alike and see things {} m from where they are.", short(one.real_error))
+        };
+        self.receivers.first().map_or_else(String::new, of)
     }
 
     fn about_flips(&self) -> String {
@@ -229,6 +237,9 @@ mod tests {
             (&[0.01, 0.09], "Fair: p1 is worst off and sees things 0.0900 m from where they are; nobody"),
             (&[1.0, 1.5], "Uneven: p1"),
             (&[1.0, 5.0], "Unfair: p1 is worst off and sees things 5.00 m from where they are, 1.67 times the mean"),
+            (&[2.0, 2.0 + 1e-9], "Fair: all receivers are alike and see things 2.00 m from where they are."),
+            (&[0.0, 0.0], "Fair: all receivers are alike and see things 0.00 m from where they are."),
+            (&[2.0, 1.0, 2.0 + 1e-9], "Uneven: p0"),
             (&[3.0], "One receiver says nothing about fairness."),
         ] {
             let words = audit(errors, 0.0).verdict();

@@ -16,7 +16,10 @@ pub fn to_html(findings: &Findings) -> String {
         "<h1>Policies compared</h1>\n<p class=\"note\">evenkeel {VERSION}, {}</p>\n",
         escape(&heading(findings))
     ));
-    put(&format!("<p class=\"verdict\">{}</p>\n", escape(&verdict(findings))));
+    let words = verdict(findings);
+    if !words.is_empty() {
+        put(&format!("<p class=\"verdict\">{}</p>\n", escape(&words)));
+    }
     put(&results(&findings.rows));
     put(NOTE);
     put("<h2>Accuracy and fairness</h2>\n<p class=\"note\">Down is fairer, left is more accurate.</p>\n");

@@ -5,6 +5,10 @@ use std::fmt::Write;
 
 /// Rows count as equal in vectors if they are this close.
 const SAME_COUNT: f64 = 0.05;
+/// Beyond this, how many times as much does not matter.
+const MOST_TIMES: f64 = 100.0;
+/// A standard deviation that is a smaller share of the mean than this is rounding.
+const NEXT_TO_NOTHING: f64 = 1e-6;
 
 /// One line per policy.
 pub fn to_table(findings: &Findings) -> String {
@@ -77,56 +81,87 @@ pub(super) fn thousands(number: f64) -> String {
     digits.chars().enumerate().flat_map(gap).collect()
 }
 
-/// What the best row gains over every k-th update, in a sentence; empty if there is nothing to compare.
+/// What the best rows gain over every k-th update, in a sentence; empty if there is nothing to compare.
 pub fn verdict(findings: &Findings) -> String {
     let kth = findings.rows.iter().find(|row| row.policy.starts_with("base/"));
     let Some(kth) = kth else { return String::new() };
-    let k = kth.policy.trim_start_matches("base/");
     let same = |row: &&Row| {
         row.policy != kth.policy && (row.vectors_sent / kth.vectors_sent.max(1.0) - 1.0).abs() <= SAME_COUNT
     };
-    let score = |row: &Row| row.mean + row.std;
-    let best = findings.rows.iter().filter(same).min_by(|a, b| score(a).total_cmp(&score(b)));
-    if let Some(best) = best {
-        return format!(
-            "At 1/{k} of the updates: `{}` is {} than sending every {} update and {}.",
-            best.policy,
-            accuracy(best.mean, kth.mean),
-            ordinal(k),
-            fairness(best.std, kth.std)
-        );
-    }
-    match findings.rows.iter().find(|row| row.policy == "base") {
-        Some(base) if base.mean > 0.0 => format!(
-            "Sending every {} update instead of all makes the export error {:.1} times as large, and {:.1} times as unequal.",
-            ordinal(k),
-            kth.mean / base.mean,
-            kth.std / base.std.max(f64::MIN_POSITIVE)
-        ),
-        _ => String::new(),
-    }
+    let rivals: Vec<&Row> = findings.rows.iter().filter(same).collect();
+    let base = findings.rows.iter().find(|row| row.policy == "base");
+    about_rivals(&rivals, kth).or_else(|| about_base(base?, kth)).unwrap_or_default()
 }
 
-fn accuracy(mean: f64, reference: f64) -> String {
-    let change = 100.0 * (1.0 - mean / reference.max(f64::MIN_POSITIVE));
-    if change >= 0.0 { format!("{change:.0} % more accurate") } else { format!("{:.0} % less accurate", -change) }
+/// Of rows with as many vectors as every k-th update: the most accurate and the fairest, which may be two.
+fn about_rivals(rivals: &[&Row], kth: &Row) -> Option<String> {
+    let accurate = rivals.iter().min_by(|a, b| a.mean.total_cmp(&b.mean).then(a.std.total_cmp(&b.std)))?;
+    let fairest = rivals.iter().min_by(|a, b| a.std.total_cmp(&b.std))?;
+    let k = kth.policy.trim_start_matches("base/");
+    let (name, more, every) = (&accurate.policy, change(accurate.mean, kth.mean), ordinal(k));
+    let fair = |row: &Row| fairness(row.std, kth.std);
+    let words = if kth.receivers.len() == 1 {
+        format!("`{name}` is {more} accurate than sending every {every} update.")
+    } else if accurate.std <= fairest.std {
+        format!("`{name}` is {more} accurate than sending every {every} update and {}.", fair(accurate))
+    } else {
+        format!(
+            "`{name}` is the most accurate ({more} than sending every {every} update), `{}` the fairest ({}).",
+            fairest.policy,
+            fair(fairest)
+        )
+    };
+    Some(format!("At 1/{k} of the updates: {words}"))
+}
+
+/// What every k-th update loses; nothing to say if there is no error at all.
+fn about_base(base: &Row, kth: &Row) -> Option<String> {
+    let every = ordinal(kth.policy.trim_start_matches("base/"));
+    // Next to nothing, anything is many times as much.
+    let unequal = match kth.std / base.std {
+        _ if base.std <= base.mean * NEXT_TO_NOTHING => String::new(),
+        times if times > MOST_TIMES => format!(", and more than {MOST_TIMES} times as unequal"),
+        times => format!(", and {times:.1} times as unequal"),
+    };
+    let times = kth.mean / base.mean;
+    let words = format!(
+        "Sending every {every} update instead of all makes the export error {times:.1} times as large{unequal}."
+    );
+    (base.mean > 0.0).then_some(words)
+}
+
+/// How much more or less accurate, as in "5 % more than".
+fn change(mean: f64, reference: f64) -> String {
+    let percent = 100.0 * (1.0 - mean / reference);
+    match percent {
+        _ if reference <= 0.0 => if mean > 0.0 { "less" } else { "no more" }.into(),
+        percent if percent >= 0.0 => format!("{percent:.0} % more"),
+        percent => format!("{:.0} % less", -percent),
+    }
 }
 
 fn fairness(std: f64, reference: f64) -> String {
-    let (ratio, inverse) = (reference / std.max(f64::MIN_POSITIVE), std / reference.max(f64::MIN_POSITIVE));
-    match ratio {
-        r if r > 100.0 => "more than 100 times as fair".into(),
-        r if r >= 1.05 => format!("{r:.1} times as fair"),
-        r if r > 1.0 / 1.05 => "as fair".into(),
-        _ => format!("{inverse:.1} times as unfair"),
+    match reference / std {
+        // Both are zero.
+        ratio if ratio.is_nan() => "as fair".into(),
+        ratio if ratio > MOST_TIMES => format!("more than {MOST_TIMES} times as fair"),
+        ratio if ratio >= 1.05 => format!("{ratio:.1} times as fair"),
+        ratio if ratio > 1.0 / 1.05 => "as fair".into(),
+        ratio if ratio < 1.0 / MOST_TIMES => "less fair".into(),
+        ratio => format!("{:.1} times as unfair", 1.0 / ratio),
     }
 }
 
 fn ordinal(k: &str) -> String {
+    let teen = ["11", "12", "13"].iter().any(|teen| k.ends_with(teen));
     match k {
         "1" => "single".into(),
         "2" => "second".into(),
         "3" => "third".into(),
+        k if teen => format!("{k}th"),
+        k if k.ends_with('1') => format!("{k}st"),
+        k if k.ends_with('2') => format!("{k}nd"),
+        k if k.ends_with('3') => format!("{k}rd"),
         k => format!("{k}th"),
     }
 }
@@ -166,5 +201,55 @@ mod tests {
         }
         let words = verdict(&findings);
         assert!(words.starts_with("Sending every third update instead of all makes the export error"), "{words}");
+    }
+
+    /// What is said about rows with these names, means and standard deviations, and so many receivers.
+    fn words(receivers: usize, rows: &[(&str, f64, f64)]) -> String {
+        let settings = Settings { seconds: Some(5.0), ..Settings::default() };
+        let mut findings = run(&settings, &|_| {}).unwrap();
+        let mut model = findings.rows.remove(0);
+        model.receivers = vec![model.receivers[0].clone(); receivers];
+        let row = |(name, mean, std): &(&str, f64, f64)| Row {
+            policy: (*name).to_owned(),
+            vectors_sent: if *name == "base" { 300.0 } else { 100.0 },
+            mean: *mean,
+            std: *std,
+            ..model.clone()
+        };
+        findings.rows = rows.iter().map(row).collect();
+        verdict(&findings)
+    }
+
+    #[test]
+    fn the_most_accurate_and_the_fairest_may_be_two() {
+        let third = ("base/3", 2.0, 1.4);
+        let two = [("base", 1.0, 0.7), third, ("tolerance", 0.7, 0.9), ("even", 1.0, 0.5)];
+        assert_eq!(
+            words(3, &two),
+            "At 1/3 of the updates: `tolerance` is the most accurate (65 % more than sending every third update), `even` \
+             the fairest (2.8 times as fair)."
+        );
+        assert_eq!(
+            words(3, &[third, ("even", 1.0, 0.7)]),
+            "At 1/3 of the updates: `even` is 50 % more accurate than sending every third update and 2.0 times as fair."
+        );
+        assert_eq!(
+            words(1, &two),
+            "At 1/3 of the updates: `tolerance` is 65 % more accurate than sending every third update."
+        );
+        assert_eq!(words(3, &[("base", 1.0, 0.7)]), "");
+    }
+
+    #[test]
+    fn nothing_is_a_silly_multiple_of_nothing() {
+        assert_eq!(
+            words(3, &[("base/21", 0.0, 0.0), ("even", 1.0, 0.5)]),
+            "At 1/21 of the updates: `even` is less accurate than sending every 21st update and less fair."
+        );
+        assert_eq!(
+            words(2, &[("base", 1.0, 0.0), ("base/12", 3.0, 0.5)]),
+            "Sending every 12th update instead of all makes the export error 3.0 times as large."
+        );
+        assert_eq!(["4", "11", "22", "113", "101"].map(ordinal), ["4th", "11th", "22nd", "113th", "101st"]);
     }
 }

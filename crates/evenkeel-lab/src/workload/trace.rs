@@ -11,7 +11,8 @@
 //! | `status` | BZFlag's bits: 1 alive, 64 falling |
 //!
 //! Rows are in order of time for each entity. A path is cut into lives where the entity is not alive, where it is silent for
-//! too long, and where it jumps farther than it can have moved.
+//! too long, and where it jumps farther than it can have moved: by its velocity, or, if the trace has none, by how fast it
+//! moves right before and after.
 
 use super::{Entity, Life, Sample};
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -29,7 +30,7 @@ pub const ALIVE: u32 = 1;
 pub const FALLING: u32 = 64;
 /// What falls accelerates like this.
 const GRAVITY: Vec3 = Vec3::new(0.0, 0.0, -9.8);
-/// A jump is a teleport if it is so many times farther than the velocity at either end allows,
+/// A jump is a teleport if it is so many times farther than the speed at either end allows,
 const TELEPORT_FACTOR: f64 = 4.0;
 /// and so much farther again.
 const TELEPORT_SLACK: f64 = 5.0;
@@ -37,6 +38,8 @@ const TELEPORT_SLACK: f64 = 5.0;
 const SPARSE_SECONDS: f64 = 0.1;
 /// No trace is longer than this: about three years.
 const LONGEST_SECONDS: f64 = 1e8;
+/// Nothing is farther out than this, in metres: beyond it, squares of distances lose what matters.
+const FARTHEST: f64 = 1e9;
 
 /// One row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,12 +109,48 @@ impl Row {
         Sample { at: self.at(), pose, accelerated: self.falls() }
     }
 
-    /// Whether an entity cannot have come here from where it was.
-    fn is_teleport_from(&self, before: &Row) -> bool {
-        let speed = |row: &Row| row.velocity.map_or(0.0, Vec3::length);
-        let allowed = speed(self).max(speed(before)) * (self.seconds - before.seconds);
-        self.position.distance(before.position) > TELEPORT_FACTOR * allowed + TELEPORT_SLACK
+    /// What it moved by since another row, in metres per second; unknown if no time passed.
+    fn moved_since(&self, before: &Row) -> Option<Vec3> {
+        let seconds = self.seconds - before.seconds;
+        (seconds > 0.0).then(|| (self.position - before.position) * (1.0 / seconds))
     }
+}
+
+/// How fast an entity may have gone from the row at `n` of a life to the next; unknown if nothing tells. `first` is where
+/// the life begins: what lies before is another one.
+fn speed_at(rows: &[Row], first: usize, n: usize) -> Option<f64> {
+    let (here, there) = (&rows[n], &rows[n + 1]);
+    if let (Some(before), Some(after)) = (here.velocity, there.velocity) {
+        return Some(before.length().max(after.length()));
+    }
+    let before = rows[first..n].last().and_then(|row| here.moved_since(row));
+    let after = rows.get(n + 2).and_then(|row| row.moved_since(there));
+    let step = there.position - here.position;
+    // Who sets off is slow before and fast after, in the same direction. Who comes back at once was never there.
+    let onward = after.map_or(0.0, |after| after.dot(step) / step.length().max(f64::MIN_POSITIVE));
+    before.map(|before| before.length().max(onward)).or(after.map(Vec3::length))
+}
+
+/// Whether an entity cannot have come from the row at `n` to the next.
+fn is_teleport(rows: &[Row], first: usize, n: usize) -> bool {
+    let (here, there) = (&rows[n], &rows[n + 1]);
+    let seconds = there.seconds - here.seconds;
+    let distance = there.position.distance(here.position);
+    speed_at(rows, first, n).is_some_and(|speed| distance > TELEPORT_FACTOR * speed * seconds + TELEPORT_SLACK)
+}
+
+/// The lives that a path without gaps consists of.
+fn cut_at_teleports(rows: &[Row]) -> Vec<Vec<Row>> {
+    let mut lives = Vec::new();
+    let mut first = 0;
+    for n in 0..rows.len().saturating_sub(1) {
+        if is_teleport(rows, first, n) {
+            lives.push(rows[first..=n].to_vec());
+            first = n + 1;
+        }
+    }
+    lives.push(rows[first..].to_vec());
+    lives
 }
 
 impl Trace {
@@ -127,7 +166,7 @@ impl Trace {
         let header = reader.headers().map_err(|error| damaged(name, &error))?.clone();
         ensure!(!header.iter().all(str::is_empty), "{name} is empty: it needs a line with column names and rows");
         let columns = Columns::find(&header).with_context(|| format!("{name}, line 1"))?;
-        let mut builder = Builder { cuts, index: HashMap::new(), entities: Vec::new() };
+        let mut builder = Builder { max_gap: cuts.max_gap, index: HashMap::new(), entities: Vec::new() };
         let mut record = StringRecord::new();
         while reader.read_record(&mut record).map_err(|error| damaged(name, &error))? {
             let line = record.position().map_or(0, csv::Position::line);
@@ -138,6 +177,9 @@ impl Trace {
         let mut entities: Vec<_> = builder.entities.into_iter().map(|e| (e.name, e.lives)).collect();
         for (_, lives) in &mut entities {
             lives.retain(|life| !life.is_empty());
+            if cuts.teleports {
+                *lives = lives.iter().flat_map(|life| cut_at_teleports(life)).collect();
+            }
         }
         entities.retain(|(_, lives)| !lives.is_empty());
         ensure!(!entities.is_empty(), "{name} has no rows of anything alive");
@@ -253,8 +295,14 @@ impl Columns {
         Ok(number)
     }
 
+    fn sane_number(&self, record: &StringRecord, column: usize) -> Result<f64> {
+        let number = self.number(record, column)?;
+        ensure!(number.abs() <= FARTHEST, "`{}` is {number:e}: that is out of this world", self.names[column]);
+        Ok(number)
+    }
+
     fn vector(&self, record: &StringRecord, columns: [Option<usize>; 3]) -> Result<Vec3> {
-        let part = |column: Option<usize>| column.map_or(Ok(0.0), |column| self.number(record, column));
+        let part = |column: Option<usize>| column.map_or(Ok(0.0), |column| self.sane_number(record, column));
         Ok(Vec3::new(part(columns[0])?, part(columns[1])?, part(columns[2])?))
     }
 
@@ -291,7 +339,7 @@ struct Growing {
 }
 
 struct Builder {
-    cuts: Cuts,
+    max_gap: f64,
     index: HashMap<String, usize>,
     entities: Vec<Growing>,
 }
@@ -316,9 +364,7 @@ impl Builder {
         );
         entity.last_seconds = row.seconds;
         let before = entity.lives.last().and_then(|life| life.last());
-        let cut = before.is_some_and(|before| {
-            row.seconds - before.seconds > self.cuts.max_gap || (self.cuts.teleports && row.is_teleport_from(before))
-        });
+        let cut = before.is_some_and(|before| row.seconds - before.seconds > self.max_gap);
         if row.status & ALIVE == 0 {
             entity.lives.push(Vec::new());
         } else if cut {
@@ -353,6 +399,7 @@ mod tests {
             ("t_s,entity,x,y\n", "game.csv has no rows of anything alive"),
             ("t_s,entity,x,y\n0,a,1,2\n1,a,b,3\n", "game.csv, line 3: `x` is `b`, which is not a number"),
             ("t_s,entity,x,y\n0,a,1,NaN\n", "game.csv, line 2: `y` is NaN: every number must be finite"),
+            ("t_s,entity,x,y\n0,a,1,-2e9\n", "game.csv, line 2: `y` is -2e9: that is out of this world"),
             ("t_s,entity,x,y\n0,a,1\n", "game.csv, line 2: the row ends before column `y`"),
             ("t_s,entity,x,y\n0,,1,2\n", "game.csv, line 2: the column `entity` is empty"),
             ("t_s,entity,x,y\n1e300,a,1,2\n", "game.csv, line 2: `t_s` is 1000"),
@@ -396,6 +443,28 @@ mod tests {
         let falling: Vec<bool> = truth[0].lives[1].samples().iter().map(|s| s.accelerated).collect();
         assert_eq!(falling, [false, true]);
         assert_eq!(trace.truth("game.csv", Some(1.35), false).unwrap()[0].lives.len(), 2);
+    }
+
+    /// How long the lives are if these are the places along a line, so many seconds apart, and nothing says how fast.
+    fn lives_of(step: f64, places: &[f64]) -> Vec<usize> {
+        let line = |(n, x): (usize, &f64)| format!("{},a,{x},0,1\n", n as f64 * step);
+        let lines: String = places.iter().enumerate().map(line).collect();
+        let trace = parse(&format!("t_s,entity,x,y,z\n{lines}")).unwrap();
+        trace.entities[0].1.iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn without_velocities_a_teleport_is_what_goes_with_neither_neighbour() {
+        let steady = |metres: f64| (0..20).map(|n| f64::from(n) * metres).collect::<Vec<f64>>();
+        assert_eq!(lives_of(0.05, &steady(6.0)), [20]); // 120 m/s
+        assert_eq!(lives_of(1.0, &steady(10.0)), [20]);
+        assert_eq!(lives_of(1.0, &[0.0, 0.0, 10.0, 30.0, 50.0, 50.0]), [6]); // sets off, and stops
+        assert_eq!(lives_of(1.0, &[0.0, 10.0, 0.0, 10.0]), [4]); // to and fro
+        assert_eq!(lives_of(0.05, &[0.0, 0.5, 1.0, 80.0, 80.5, 81.0]), [3, 3]);
+        assert_eq!(lives_of(0.05, &[0.0, 80.0, 80.5, 81.0]), [1, 3]); // at once
+        assert_eq!(lives_of(0.05, &[0.0, 0.5, 80.0, 1.0, 1.5]), [2, 1, 2]); // and back
+        assert_eq!(lives_of(0.05, &[0.0, 80.0]), [2]); // nothing tells
+        assert_eq!(lives_of(0.05, &[0.0, 0.0, 0.5, 80.0]), [3, 1]); // at the end
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub(crate) const GAUSS: [(f64, f64); 3] =
 pub const BIN: Duration = Duration::from_millis(100);
 /// Who suffers most is decided over so many of them: a second.
 const WINDOW: usize = 10;
+/// Errors that differ by less than this share are the same: the rest is rounding.
+const ALIKE: f64 = 1e-6;
 
 /// Errors times seconds, and the seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -196,19 +198,34 @@ fn bin_of(at: GlobalTime, origin: GlobalTime) -> usize {
     usize::try_from(at.since(origin).as_nanos() / BIN.as_nanos()).unwrap_or(0)
 }
 
+/// Whether an error is as large as the largest one, but for rounding.
+pub(crate) fn is_alike(error: f64, largest: f64) -> bool {
+    error >= largest * (1.0 - ALIKE)
+}
+
 /// How often another receiver becomes the worst off, by the error of the last second that `of` picks. Nobody takes over while all
-/// are without error.
+/// are without error, nor from or against somebody who shows nothing, nor by a mere difference in rounding.
 pub(crate) fn flips(bins: &[Vec<Sums>], of: fn(&Sums) -> f64) -> usize {
     let count = bins.first().map_or(0, Vec::len);
     let mut worst = None;
     let mut flips = 0;
     for end in WINDOW..=count {
-        let recent = |receiver: &Vec<Sums>| receiver[end - WINDOW..end].iter().map(of).sum::<f64>();
-        let errors = bins.iter().map(recent).enumerate();
-        let Some((now, error)) = errors.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))) else { continue };
-        if error > 0.0 && worst.replace(now).is_some_and(|before| before != now) {
-            flips += 1;
+        let recent = |(number, receiver): (usize, &Vec<Sums>)| {
+            let window = &receiver[end - WINDOW..end];
+            let shows = window.iter().any(|bin| bin.shown > 0.0);
+            shows.then(|| (number, window.iter().map(of).sum::<f64>()))
+        };
+        let errors: Vec<(usize, f64)> = bins.iter().enumerate().filter_map(recent).collect();
+        let largest = errors.iter().map(|(_, error)| *error).fold(0.0, f64::max);
+        if errors.len() < 2 || largest <= 0.0 {
+            continue;
         }
+        let before = worst.and_then(|worst| errors.iter().find(|(number, _)| *number == worst));
+        if before.is_some_and(|(_, error)| is_alike(*error, largest)) {
+            continue;
+        }
+        flips += usize::from(before.is_some());
+        worst = errors.iter().find(|(_, error)| is_alike(*error, largest)).map(|(number, _)| *number);
     }
     flips
 }
@@ -227,5 +244,17 @@ mod tests {
         assert_eq!(flips(&[row(first), row(second)], |s| s.export), 1);
         assert_eq!(flips(&[row(first), row([0.0; 24])], |s| s.export), 0);
         assert_eq!(flips(&[], |s| s.export), 0);
+    }
+    #[test]
+    fn nobody_takes_over_from_the_absent_or_by_rounding() {
+        let row = |export: f64| vec![Sums { export, real: 0.0, shown: 0.1 }; 40];
+        let mut absent = row(20.0);
+        absent[10..30].fill(Sums::default());
+        assert_eq!(flips(&[absent.clone(), row(1.0)], |s| s.export), 0);
+        // Of the two that remain one is worst off; then the first is again, which it was not among those.
+        assert_eq!(flips(&[absent, row(1.0), row(0.5)], |s| s.export), 1);
+        let (mut even, mut odd) = (row(1.0), row(1.0));
+        (even[3].export, odd[15].export) = (1.0 + 1e-9, 1.0 + 1e-9);
+        assert_eq!(flips(&[even, odd], |s| s.export), 0);
     }
 }

@@ -17,7 +17,7 @@ mod twist;
 pub use film::{Film, Shown, film, in_use, middle};
 pub use fleet::{Fleet, Rules, VectorKind, format};
 pub use gauge::{BIN, Sums};
-pub(crate) use gauge::{GAUSS, flips};
+pub(crate) use gauge::{GAUSS, flips, is_alike};
 pub(crate) use relay::{check_policy, check_uplink};
 pub use twist::{Doubts, Tamper, Twist};
 
