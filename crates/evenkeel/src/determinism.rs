@@ -77,6 +77,22 @@ impl fmt::Display for Divergence {
 
 impl core::error::Error for Divergence {}
 
+/// One number for a state, from whatever is written into the hasher: equal writes give equal numbers, on every machine and in
+/// every run.
+///
+/// ```
+/// use core::hash::Hasher;
+/// use evenkeel::determinism::digest;
+/// let of = |x: f64| digest(|hasher| hasher.write_u64(x.to_bits()));
+/// assert_eq!(of(0.5), of(0.5));
+/// assert_ne!(of(0.1 + 0.2), of(0.3));
+/// ```
+pub fn digest(write: impl FnOnce(&mut dyn Hasher)) -> u64 {
+    let mut hasher = SipHasher13::new();
+    write(&mut hasher);
+    hasher.finish128().h1
+}
+
 /// Runs something twice and compares what it noted. Answers the digest both runs agree on.
 ///
 /// ```

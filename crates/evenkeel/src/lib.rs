@@ -47,6 +47,7 @@
 //! - [`path`]: the export error, integrated;
 //! - [`clock`]: the session's clock, disciplined within the connection;
 //! - [`wire`]: every bit that travels;
+//! - [`simulation`]: games as local lag, timewarp, prediction and decision points drive them;
 //! - [`determinism`]: a checker for games that rely on equal inputs giving equal results.
 //!
 //! # Features
@@ -75,6 +76,7 @@ pub mod path;
 pub mod policy;
 pub mod receiver;
 pub mod sender;
+pub mod simulation;
 pub mod time;
 pub mod trigger;
 pub mod wire;
@@ -92,6 +94,7 @@ pub use receiver::{
 pub use sender::{
     ConfigError, EntityConfig, HandleError, Handover, Sender, SenderConfig, SenderError, SenderEvent, Transmit,
 };
+pub use simulation::{Operation, Simulation, Tick};
 pub use time::{Duration, GlobalTime, Instant};
 pub use trigger::{Cause, Threshold, Tolerance};
 
