@@ -106,7 +106,7 @@ fn session(format: Format, millis: i64) -> Result<Vec<Happening>> {
     for i in 0..3 {
         sender.add_entity(EntityId(i), Threshold::within(0.1), start)?;
     }
-    let mut receiver = Receiver::new(ReceiverConfig::default());
+    let mut receiver = Receiver::new(ReceiverConfig::default())?;
     receiver.add_sender(HostId(0), format, start)?;
     let mut happened = Vec::new();
     for ms in (0..millis).step_by(20) {

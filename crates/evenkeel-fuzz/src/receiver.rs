@@ -34,7 +34,12 @@ pub fn receiver(data: &[u8]) {
         require_grants: flags & 4 != 0,
         ..ReceiverConfig::default()
     };
-    let mut bench = Bench { receiver: Receiver::new(config), format, now: GlobalTime::ZERO, numbers: [0; 2] };
+    let mut bench = Bench {
+        receiver: Receiver::new(config).expect("every flag is valid"),
+        format,
+        now: GlobalTime::ZERO,
+        numbers: [0; 2],
+    };
     for host in 0..MAX_SENDERS as u32 {
         assert_eq!(bench.receiver.add_sender(HostId(host), format, bench.now), Ok(()));
     }

@@ -125,7 +125,8 @@ impl Scenario {
         let (there, back) = (conditions(&mut self.draw), conditions(&mut self.draw));
         self.link.set_conditions(SENDER, host, there).unwrap();
         self.link.set_conditions(host, SENDER, back).unwrap();
-        let mut receiver = Receiver::new(ReceiverConfig { placing: self.placing, ..ReceiverConfig::default() });
+        let mut receiver =
+            Receiver::new(ReceiverConfig { placing: self.placing, ..ReceiverConfig::default() }).unwrap();
         receiver.add_sender(HostId(SENDER), self.format, self.now).unwrap();
         self.sender.add_receiver(HostId(host), self.now).unwrap();
         self.receivers.insert(host, receiver);

@@ -33,7 +33,7 @@ struct Host {
 impl Host {
     fn new(id: HostId, other: HostId, clock: Clock, ahead: Duration) -> Result<Self, Box<dyn Error>> {
         let sender = Sender::new(SenderConfig::default())?;
-        let receiver = Receiver::new(ReceiverConfig::default());
+        let receiver = Receiver::new(ReceiverConfig::default())?;
         Ok(Self { id, other, clock, sender, receiver, ahead, joined: false })
     }
 

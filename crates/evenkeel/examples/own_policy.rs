@@ -46,7 +46,7 @@ fn run(policy: Box<dyn Policy>) -> Result<Fairness, Box<dyn Error>> {
     let mut receivers = BTreeMap::new();
     for host in (1..).map(HostId).take(DELAYS_MS.len()) {
         sender.add_receiver(host, now)?;
-        let mut receiver = Receiver::new(ReceiverConfig::default());
+        let mut receiver = Receiver::new(ReceiverConfig::default())?;
         receiver.add_sender(OWNER, *sender.format(), now)?;
         receivers.insert(host, receiver);
     }

@@ -18,7 +18,7 @@
 //! let mut sender = Sender::new(SenderConfig::default())?; // at the tank's owner
 //! sender.add_receiver(PLAYER, now)?;
 //! sender.add_entity(TANK, Threshold::within(0.1).turning(0.05), now)?;
-//! let mut receiver = Receiver::new(ReceiverConfig::default()); // at everybody else
+//! let mut receiver = Receiver::new(ReceiverConfig::default())?; // at everybody else
 //! receiver.add_sender(OWNER, *sender.format(), now)?;
 //!
 //! for tick in 0..60 {
@@ -47,6 +47,7 @@
 //! - [`path`]: the export error, integrated;
 //! - [`clock`]: the session's clock, disciplined within the connection;
 //! - [`wire`]: every bit that travels;
+//! - [`lag`]: waiting before showing, so that everybody shows things alike;
 //! - [`simulation`]: games as local lag, timewarp, prediction and decision points drive them;
 //! - [`determinism`]: a checker for games that rely on equal inputs giving equal results.
 //!
@@ -70,6 +71,7 @@ pub mod determinism;
 mod events;
 pub mod geometry;
 mod ids;
+pub mod lag;
 pub mod ledger;
 pub mod motion;
 pub mod path;
@@ -85,6 +87,7 @@ pub use clock::Clock;
 pub use constraint::Constraint;
 pub use geometry::{Quat, Vec3, wrap_angle};
 pub use ids::{EntityId, HostId};
+pub use lag::{Lag, LagChange};
 pub use ledger::{ClockRule, Fairness, Ledger, Placing, Relevance};
 pub use motion::{Attitude, Course, Law, Motion, MotionKind, Pose, State};
 pub use policy::{Budget, Policy};

@@ -52,7 +52,7 @@ impl World {
         let mut receivers = Vec::new();
         for host in 0..RECEIVERS {
             sender.add_receiver(HostId(host), now).unwrap();
-            let mut receiver = Receiver::new(ReceiverConfig::default());
+            let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
             receiver.add_sender(OWNER, format, now).unwrap();
             receivers.push(receiver);
         }

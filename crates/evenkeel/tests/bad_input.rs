@@ -21,7 +21,7 @@ fn sender() -> Sender {
 }
 
 fn receiver() -> Receiver {
-    let mut receiver = Receiver::new(ReceiverConfig::default());
+    let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
     receiver.add_sender(SENDER, Format::default(), at(0)).unwrap();
     receiver
 }
@@ -94,7 +94,8 @@ fn strangers_and_doubles_are_refused() {
 fn limits_hold() {
     let config = SenderConfig { max_entities: 2, max_receivers: 2, ..SenderConfig::default() };
     let mut sender = Sender::new(config).unwrap();
-    let mut receiver = Receiver::new(ReceiverConfig { max_entities: 2, max_senders: 1, ..ReceiverConfig::default() });
+    let mut receiver =
+        Receiver::new(ReceiverConfig { max_entities: 2, max_senders: 1, ..ReceiverConfig::default() }).unwrap();
     receiver.add_sender(SENDER, Format::default(), at(0)).unwrap();
     let refused = receiver.add_sender(HostId(1), Format::default(), at(0));
     assert_eq!(refused, Err(ReceiverError::TooManySenders { limit: 1 }));
@@ -155,7 +156,7 @@ fn replays_duplicates_and_other_formats_change_nothing() {
         Err(ReceiverError::Datagram(DatagramError::Replayed))
     );
 
-    let mut other = Receiver::new(ReceiverConfig::default());
+    let mut other = Receiver::new(ReceiverConfig::default()).unwrap();
     other.add_sender(SENDER, Format::bzflag(), at(0)).unwrap();
     assert!(matches!(
         other.handle_datagram(SENDER, &first, at(480)),

@@ -247,7 +247,7 @@ fn an_entity_changes_hands_and_late_words_of_its_old_owner_are_ignored() {
         sender
     };
     let (mut old, mut new) = (new_sender(), new_sender());
-    let mut receiver = Receiver::new(ReceiverConfig::default());
+    let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
     receiver.add_sender(HostId(10), format, at(0)).unwrap();
     receiver.add_sender(HostId(11), format, at(0)).unwrap();
     let say = |sender: &mut Sender, x: f64, t: i64| {
@@ -277,7 +277,7 @@ fn an_entity_changes_hands_and_late_words_of_its_old_owner_are_ignored() {
 #[test]
 fn nobody_moves_what_was_granted_to_another() {
     let config = ReceiverConfig { require_grants: true, ..ReceiverConfig::default() };
-    let mut receiver = Receiver::new(config);
+    let mut receiver = Receiver::new(config).unwrap();
     receiver.add_sender(SENDER, Format::default(), at(0)).unwrap();
     let mut sender = Sender::new(SenderConfig::default()).unwrap();
     sender.add_receiver(HostId(0), at(0)).unwrap();
@@ -454,7 +454,7 @@ fn a_law_of_the_games_own_travels() {
 fn a_relay_passes_vectors_on_as_they_were_generated() {
     let mut owner = with_tank(World::new(SenderConfig::default(), &[60]));
     let mut relay = Sender::new(SenderConfig::default()).unwrap();
-    let mut far = Receiver::new(ReceiverConfig::default());
+    let mut far = Receiver::new(ReceiverConfig::default()).unwrap();
     far.add_sender(HostId(0), Format::default(), at(0)).unwrap();
     relay.add_receiver(HostId(5), at(0)).unwrap();
     relay.add_entity(TANK, Threshold::within(0.1), at(0)).unwrap();
@@ -476,7 +476,7 @@ fn a_relay_passes_vectors_on_as_they_were_generated() {
 fn a_liar_that_adds_a_second_is_booked_at_what_is_possible() {
     // Receipts are rewritten on the way: the same entries, a second later.
     let mut sender = Sender::new(lossless()).unwrap();
-    let mut receiver = Receiver::new(ReceiverConfig::default());
+    let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
     sender.add_receiver(HostId(0), at(0)).unwrap();
     sender.add_entity(TANK, Threshold::within(0.1), at(0)).unwrap();
     receiver.add_sender(SENDER, Format::lossless(), at(0)).unwrap();
@@ -525,7 +525,7 @@ fn a_receiver_that_forgot_everything_recovers_by_itself() {
     let mut world = with_tank(World::new(SenderConfig::default(), &[30]));
     world.run(2_000, drive);
     // It restarts under the same name; the sender still codes against what it had acknowledged.
-    let mut fresh = Receiver::new(ReceiverConfig::default());
+    let mut fresh = Receiver::new(ReceiverConfig::default()).unwrap();
     fresh.add_sender(SENDER, Format::default(), world.now).unwrap();
     let mut refused = 0;
     for _ in 0..4_000 {

@@ -70,7 +70,7 @@ fn simulate(setting: &Setting) -> Run {
     for i in 0..delays.len() {
         sender.add_receiver(HostId(i as u32), GlobalTime::ZERO).unwrap();
         let config = ReceiverConfig { placing, ..ReceiverConfig::default() };
-        let mut receiver = Receiver::new(config);
+        let mut receiver = Receiver::new(config).unwrap();
         receiver.add_sender(HostId(9), Format::lossless(), GlobalTime::ZERO).unwrap();
         receivers.push(receiver);
     }
@@ -266,7 +266,7 @@ fn with_jitter_and_loss_the_books_are_exact_once_receipts_are_in() {
 fn what_a_receiver_was_showing_is_known() {
     // Covered in depth by the audit; here the query itself, against the receiver.
     let mut sender = Sender::new(SenderConfig { format: Format::lossless(), ..SenderConfig::default() }).unwrap();
-    let mut receiver = Receiver::new(ReceiverConfig::default());
+    let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
     let at = GlobalTime::from_millis;
     sender.add_receiver(HostId(1), at(0)).unwrap();
     receiver.add_sender(HostId(0), Format::lossless(), at(0)).unwrap();

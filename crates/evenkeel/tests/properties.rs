@@ -30,7 +30,7 @@ fn session(legs: &Legs, delays_ms: &[i64], hosts: &[u32], policy: &str, start: G
     let mut receivers = BTreeMap::new();
     for host in hosts {
         sender.add_receiver(HostId(*host), start).unwrap();
-        let mut receiver = Receiver::new(ReceiverConfig::default());
+        let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
         receiver.add_sender(HostId(999), Format::default(), start).unwrap();
         receivers.insert(*host, receiver);
     }

@@ -49,7 +49,7 @@ fn mean_error(trust_receipts: bool, subject: Subject) -> f64 {
     let mut sender = Sender::new(config).unwrap();
     sender.add_entity(TANK, Threshold::within(0.1), at(0)).unwrap();
     let listener = || {
-        let mut receiver = Receiver::new(ReceiverConfig::default());
+        let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
         receiver.add_sender(SENDER, Format::default(), at(0)).unwrap();
         receiver
     };

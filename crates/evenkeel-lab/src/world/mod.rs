@@ -230,7 +230,7 @@ impl<'a> World<'a> {
         for ((number, path), back) in (1..).zip(paths).zip(twist.back.unwrap_or(paths)) {
             topology.connect(SENDER, number, path.clone(), back.clone())?;
             sender.add_receiver(HostId(number), now)?;
-            let mut receiver = Receiver::new(ReceiverConfig { placing, ..ReceiverConfig::default() });
+            let mut receiver = Receiver::new(ReceiverConfig { placing, ..ReceiverConfig::default() })?;
             receiver.add_sender(HostId(SENDER), format(), now)?;
             receivers.push(receiver);
         }

@@ -112,7 +112,8 @@ impl Exported {
 pub struct Placing {
     /// From which moment a vector is extrapolated.
     pub rule: ClockRule,
-    /// How long everything waits before it is shown.
+    /// How long everything waits before it is shown, until [`Sender::set_lag`](crate::Sender::set_lag) and
+    /// [`Receiver::set_lag`](crate::Receiver::set_lag) say otherwise. At most [`Lag::LONGEST`](crate::Lag::LONGEST).
     pub lag: Duration,
     /// How far a vector is extrapolated at most.
     pub max_age: Duration,
@@ -145,10 +146,5 @@ impl Placing {
             ClockRule::Local => arrival,
             ClockRule::OneWay => arrival - delay,
         }
-    }
-
-    /// From which shown time on a vector is shown: when it has arrived, and no sooner than the moment it speaks of.
-    pub fn start(&self, epoch: GlobalTime, arrival: GlobalTime) -> GlobalTime {
-        epoch.max(arrival - self.lag)
     }
 }

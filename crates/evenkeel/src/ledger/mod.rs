@@ -23,6 +23,7 @@ pub(crate) use pair::{Context, Held, PairBook, Terms};
 
 use crate::delay::PathEstimate;
 use crate::ids::{EntityId, HostId};
+use crate::lag::{Lag, LagChange, LagError};
 use crate::motion::State;
 use crate::path::{SplitError, distance_integral};
 use crate::policy::Spent;
@@ -57,6 +58,8 @@ pub(crate) struct EntityBook {
 pub(crate) struct ReceiverBook {
     pub(crate) host: HostId,
     pub(crate) path: PathEstimate,
+    /// How long it waits before it shows things.
+    pub(crate) lag: Lag,
     pub(crate) vectors: u64,
     pub(crate) bytes: u64,
     /// Errors and seconds of entities that are gone.
@@ -71,6 +74,8 @@ const MAX_EXPORTED: usize = 256;
 #[derive(Debug)]
 pub struct Ledger {
     pub(crate) terms: Terms,
+    /// How long receivers wait that nobody said otherwise of.
+    lag: Lag,
     pub(crate) entities: Vec<EntityBook>,
     pub(crate) receivers: Vec<ReceiverBook>,
     pub(crate) spent: Spent,
@@ -82,6 +87,7 @@ pub struct Ledger {
 impl Ledger {
     pub(crate) fn new(terms: Terms) -> Self {
         Self {
+            lag: Lag::unchecked(terms.placing.lag),
             terms,
             entities: Vec::new(),
             receivers: Vec::new(),
@@ -152,6 +158,27 @@ impl Ledger {
         &self.terms.placing
     }
 
+    /// How long a receiver waits before it shows things.
+    pub fn lag(&self, receiver: ReceiverIndex) -> &Lag {
+        &self.receivers[receiver.0].lag
+    }
+
+    /// Every receiver waits longer, or less long, those to come included.
+    pub(crate) fn set_lag(&mut self, change: LagChange, now: GlobalTime) -> Result<(), LagError> {
+        self.lag.change(change, now)?;
+        (0..self.receivers.len()).try_for_each(|receiver| self.set_receiver_lag(ReceiverIndex(receiver), change, now))
+    }
+
+    /// One receiver waits longer, or less long.
+    pub(crate) fn set_receiver_lag(
+        &mut self,
+        receiver: ReceiverIndex,
+        change: LagChange,
+        now: GlobalTime,
+    ) -> Result<(), LagError> {
+        self.receivers[receiver.0].lag.change(change, now).map(|_| ())
+    }
+
     /// What was sent so far.
     pub fn spent(&self) -> Spent {
         self.spent
@@ -165,7 +192,7 @@ impl Ledger {
     /// What a receiver was showing of an entity at a global time, as far as that is known and not forgotten.
     pub fn seen_by(&self, entity: EntityIndex, receiver: ReceiverIndex, t: GlobalTime) -> Option<State> {
         let (book, context) = self.context(entity, receiver);
-        let shown = t - context.terms.placing.lag;
+        let shown = context.lag.shown(t);
         Some(book.shown_at(context, shown)?.at(shown))
     }
 
@@ -183,9 +210,12 @@ impl Ledger {
 
     pub(crate) fn add_receiver(&mut self, host: HostId, now: GlobalTime) -> ReceiverIndex {
         let index = self.receivers.len();
+        let lag = self.lag.clone();
+        let shown = lag.shown(now);
         self.receivers.push(ReceiverBook {
             host,
             path: PathEstimate::default(),
+            lag,
             vectors: 0,
             bytes: 0,
             past_error: SplitError::default(),
@@ -194,7 +224,7 @@ impl Ledger {
         self.receiver_index.insert(host, index);
         // A free place has no books: it gets them with its next entity.
         for entity in self.entities.iter_mut().filter(|e| e.id.is_some()) {
-            entity.pairs.push(PairBook::new(now, self.terms.placing.lag));
+            entity.pairs.push(PairBook::new(shown));
         }
         ReceiverIndex(index)
     }
@@ -222,11 +252,10 @@ impl Ledger {
             });
             self.entities.len() - 1
         });
-        let lag = self.terms.placing.lag;
         let book = &mut self.entities[index];
         (book.id, book.epoch, book.vectors) = (Some(id), epoch, 0);
         book.pairs.clear();
-        book.pairs.resize_with(self.receivers.len(), || PairBook::new(now, lag));
+        book.pairs.extend(self.receivers.iter().map(|receiver| PairBook::new(receiver.lag.shown(now))));
         self.entity_index.insert(id, index);
         EntityIndex(index)
     }
@@ -247,12 +276,12 @@ impl Ledger {
 
     /// Closes the books of one pair for good and starts new ones.
     pub(crate) fn finish_pair(&mut self, entity: EntityIndex, receiver: ReceiverIndex, now: GlobalTime) {
-        let lag = self.terms.placing.lag;
         let (book, context) = self.split(entity, receiver);
+        let until = context.lag.shown(now);
         book.finish(context, now);
         let (error, shown) = (book.accumulated(context, now), book.shown_for(context, now));
         let relevance = book.relevance;
-        *book = PairBook::new(now, lag);
+        *book = PairBook::new(until);
         book.relevance = relevance;
         let receiver = &mut self.receivers[receiver.0];
         receiver.past_error += error;
@@ -278,9 +307,8 @@ impl Ledger {
             return;
         }
         self.close_entity(entity, now);
-        let memory =
-            self.receivers.iter().map(|r| r.path.memory(self.terms.history)).max().unwrap_or(self.terms.history);
-        let horizon = now - memory - self.terms.placing.lag;
+        let shown = |r: &ReceiverBook| r.lag.shown(now - r.path.memory(self.terms.history));
+        let horizon = self.receivers.iter().map(shown).min().unwrap_or(now - self.terms.history);
         let needed = self.oldest_needed(entity);
         while let Some(until) = self.entities[entity.0].exported.oldest_until() {
             let exported = &self.entities[entity.0].exported;
@@ -327,13 +355,15 @@ impl Ledger {
     /// One pair's book together with what its arithmetic needs.
     pub(crate) fn split(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> (&mut PairBook, Context<'_>) {
         let EntityBook { exported, pairs, .. } = &mut self.entities[entity.0];
-        let context = Context { exported, path: &self.receivers[receiver.0].path, terms: &self.terms };
+        let ReceiverBook { path, lag, .. } = &self.receivers[receiver.0];
+        let context = Context { exported, path, lag, terms: &self.terms };
         (&mut pairs[receiver.0], context)
     }
 
     fn context(&self, entity: EntityIndex, receiver: ReceiverIndex) -> (&PairBook, Context<'_>) {
         let EntityBook { exported, pairs, .. } = &self.entities[entity.0];
-        let context = Context { exported, path: &self.receivers[receiver.0].path, terms: &self.terms };
+        let ReceiverBook { path, lag, .. } = &self.receivers[receiver.0];
+        let context = Context { exported, path, lag, terms: &self.terms };
         (&pairs[receiver.0], context)
     }
 }
@@ -372,8 +402,7 @@ impl<'a> PairView<'a> {
     /// The export error over a span of global time, as far as vectors and sends within the history tell.
     pub fn error_between(&self, from: GlobalTime, to: GlobalTime) -> SplitError {
         let (book, context) = self.parts();
-        let lag = context.terms.placing.lag;
-        book.error(context, from - lag, to - lag)
+        book.error(context, context.lag.shown(from), context.lag.shown(to))
     }
 
     /// The accumulated error with the past fading over the configured window, so that nobody is owed, or owes, the whole
@@ -387,6 +416,11 @@ impl<'a> PairView<'a> {
     pub fn shown_for(&self, now: GlobalTime) -> Duration {
         let (book, context) = self.parts();
         book.shown_for(context, now)
+    }
+
+    /// The time that the receiver shows at a global time.
+    pub fn shown(&self, t: GlobalTime) -> GlobalTime {
+        self.parts().1.lag.shown(t)
     }
 
     /// The one-way delay to expect; zero while there is no estimate.
@@ -418,7 +452,7 @@ impl<'a> PairView<'a> {
     /// The vector that the receiver is believed to be using at a global time.
     pub fn in_use(&self, t: GlobalTime) -> Option<&'a Vector> {
         let (book, context) = self.parts();
-        self.ledger.vector(self.entity, book.shown_at(context, t - context.terms.placing.lag)?.vector)
+        self.ledger.vector(self.entity, book.shown_at(context, context.lag.shown(t))?.vector)
     }
 
     /// What the receiver would gain from `vector`: the integral of the distance between it and the

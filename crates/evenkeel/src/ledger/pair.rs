@@ -2,6 +2,7 @@
 
 use super::exported::{Exported, Placing};
 use crate::delay::PathEstimate;
+use crate::lag::Lag;
 use crate::motion::Motion;
 use crate::path::{Piece, SplitError, export_error};
 use crate::time::{Duration, GlobalTime};
@@ -112,16 +113,18 @@ pub(crate) struct Terms {
 pub(crate) struct Context<'a> {
     pub(crate) exported: &'a Exported,
     pub(crate) path: &'a PathEstimate,
+    pub(crate) lag: &'a Lag,
     pub(crate) terms: &'a Terms,
 }
 
 impl PairBook {
-    pub(crate) fn new(now: GlobalTime, lag: Duration) -> Self {
+    /// Books that begin at a shown time.
+    pub(crate) fn new(shown: GlobalTime) -> Self {
         Self {
             flights: Vec::new(),
             settled: SplitError::default(),
             faded: 0.0,
-            until: now - lag,
+            until: shown,
             shown_since: None,
             anchor: None,
             unclosed: 0,
@@ -145,7 +148,7 @@ impl PairBook {
         self.close(context, now);
         let kept = MAX_FLIGHTS / 2;
         if self.flights.len() > kept {
-            self.close_to(context, now - context.terms.placing.lag);
+            self.close_to(context, context.lag.shown(now));
             self.flights.drain(..self.flights.len() - kept);
         }
     }
@@ -233,9 +236,9 @@ impl PairBook {
     }
 
     /// The shown time up to which everything is known: before the oldest vector whose fate is open.
-    fn frontier(&self, now: GlobalTime, lag: Duration) -> GlobalTime {
+    fn frontier(&self, now: GlobalTime, lag: &Lag) -> GlobalTime {
         let open = self.flights.iter().filter(|f| f.fate == Fate::InFlight).map(|f| f.sent).min();
-        open.map_or(now, |sent| sent.min(now)) - lag
+        lag.shown(open.map_or(now, |sent| sent.min(now)))
     }
 
     /// Closes the books as far as everything is known, and forgets what will never matter again.
@@ -244,7 +247,7 @@ impl PairBook {
         // The next vector may be stamped with the tick at or before now, so that is as far as the exported path is final.
         let into_tick = now.as_nanos().rem_euclid(context.terms.tick.as_nanos().max(1));
         let settled = now - Duration::from_nanos(into_tick);
-        self.close_to(context, self.frontier(settled, context.terms.placing.lag));
+        self.close_to(context, self.frontier(settled, context.lag));
         self.forget(context, now);
     }
 
@@ -262,7 +265,7 @@ impl PairBook {
 
     /// Drops flights that no query within the history can reach.
     fn forget(&mut self, context: Context<'_>, now: GlobalTime) {
-        let horizon = self.until.min(now - context.path.memory(context.terms.history) - context.terms.placing.lag);
+        let horizon = self.until.min(context.lag.shown(now - context.path.memory(context.terms.history)));
         let Some(shown) = self.flight_at(context, horizon).map(|flight| flight.vector) else { return };
         self.flights.retain(|f| f.vector >= shown || f.fate == Fate::InFlight);
     }
@@ -284,7 +287,7 @@ impl PairBook {
 
     /// Before the entity leaves or changes hands: closes the books with what is known and believed, and forgets flights.
     pub(crate) fn finish(&mut self, context: Context<'_>, now: GlobalTime) {
-        self.close_to(context, now - context.terms.placing.lag);
+        self.close_to(context, context.lag.shown(now));
         self.flights.clear();
         self.anchor = None;
         self.held = None;
@@ -292,22 +295,22 @@ impl PairBook {
     }
 
     pub(crate) fn known(&self, context: Context<'_>, now: GlobalTime) -> SplitError {
-        self.settled + self.error(context, self.until, self.frontier(now, context.terms.placing.lag))
+        self.settled + self.error(context, self.until, self.frontier(now, context.lag))
     }
 
     pub(crate) fn accumulated(&self, context: Context<'_>, now: GlobalTime) -> SplitError {
-        self.settled + self.error(context, self.until, now - context.terms.placing.lag)
+        self.settled + self.error(context, self.until, context.lag.shown(now))
     }
 
     pub(crate) fn recent(&self, context: Context<'_>, now: GlobalTime) -> f64 {
-        let shown = now - context.terms.placing.lag;
+        let shown = context.lag.shown(now);
         self.faded * fading(context.terms.window, shown.since(self.until))
             + self.error(context, self.until, shown).total()
     }
 
     /// For how long the receiver has been showing the entity.
     pub(crate) fn shown_for(&self, context: Context<'_>, now: GlobalTime) -> Duration {
-        let shown = now - context.terms.placing.lag;
+        let shown = context.lag.shown(now);
         self.shown_since.map_or(Duration::ZERO, |since| shown.since(since).max(Duration::ZERO))
     }
 
@@ -388,7 +391,7 @@ fn timing(flight: &Flight, context: Context<'_>) -> (GlobalTime, GlobalTime) {
         Fate::InFlight | Fate::Lost => flight.sent + delay,
     };
     let epoch = context.terms.placing.epoch(flight.generated, arrival, delay);
-    (context.terms.placing.start(epoch, arrival), epoch)
+    (context.lag.takes_effect(epoch, arrival), epoch)
 }
 
 fn fading(window: Option<Duration>, span: Duration) -> f64 {

@@ -103,7 +103,6 @@ struct Outlook<'a> {
     pair: PairView<'a>,
     vector: &'a Vector,
     now: GlobalTime,
-    lag: Duration,
     /// How long after sending errors are to be equal.
     ahead: Duration,
     /// The vector that goes out right now because the new one overtakes it, and when it will be there.
@@ -134,7 +133,6 @@ impl<'a> Outlook<'a> {
             pair,
             vector,
             now,
-            lag: ledger.placing().lag,
             ahead: if rule.projected { pair.delay() } else { Duration::ZERO },
             flushed: flushed.map(|v| (v, now + pair.delay())),
             importance: importance(&pair),
@@ -147,7 +145,7 @@ impl<'a> Outlook<'a> {
         let at = self.now + hold + self.ahead;
         let error = match self.flushed {
             Some((flushed, arrival)) if arrival < at => {
-                let seconds = |v: &Vector| (arrival - self.lag).since(v.generated).as_secs_f64();
+                let seconds = |v: &Vector| self.pair.shown(arrival).since(v.generated).as_secs_f64();
                 let span = at.since(arrival).as_secs_f64();
                 let (new, old) = (&self.vector.motion, &flushed.motion);
                 let after = distance_integral(new, seconds(self.vector), old, seconds(flushed), span).value;

@@ -106,7 +106,8 @@ impl Policy for SchedulePaper {
         let owed = &self.owed;
         let error_if_held = |receiver: ReceiverIndex, hold: Duration| {
             let pair = ledger.pair(trigger.entity, receiver);
-            let cost = pair.deviation(vector, trigger.at, trigger.at + pair.delay() + hold).unwrap_or(0.0);
+            let shown = pair.shown(trigger.at + pair.delay() + hold);
+            let cost = pair.deviation(vector, trigger.at, shown).unwrap_or(0.0);
             Some(importance(&pair) * (owed[receiver.0]? + cost))
         };
         let unheld = ledger.receivers().filter_map(|r| error_if_held(r, Duration::ZERO));
@@ -137,7 +138,10 @@ impl Policy for SchedulePaper {
         let pending = relative.pending.remove(index);
         let vectors = [pending.vector, pending.before].map(|number| ledger.vector(settled.entity, number));
         if let (Some(arrival), [Some(vector), Some(before)]) = (settled.arrival, vectors) {
-            relative.error += signed_cost(vector, before, pending.expected, arrival);
+            // What arrives before its time has come costs nothing.
+            let lag = ledger.lag(settled.receiver);
+            let [expected, arrival] = [pending.expected, arrival].map(|t| lag.takes_effect(vector.generated, t));
+            relative.error += signed_cost(vector, before, expected, arrival);
         }
     }
 

@@ -14,10 +14,11 @@ use crate::delay::PathEstimate;
 use crate::events::Events;
 use crate::geometry::Vec3;
 use crate::ids::{EntityId, HostId};
+use crate::lag::{Lag, LagChange, LagError};
 use crate::ledger::Placing;
 use crate::motion::{Attitude, Motion, State};
 use crate::path::Piece;
-use crate::sender::{Handover, Transmit};
+use crate::sender::{ConfigError, Handover, Transmit};
 use crate::time::{Duration, GlobalTime};
 use crate::wire::datagram::{
     Acknowledged, BASELINE_WINDOW, Content, DatagramError, KIND_ACKNOWLEDGEMENT, LEAST_RECORD_BITS, RecordHead,
@@ -41,6 +42,8 @@ pub struct ReceiverConfig {
     pub beyond: Beyond,
     /// How jumps are hidden. Default: they are not.
     pub smoothing: Smoothing,
+    /// How far back [`Receiver::recall`] answers. Default: 1 s.
+    pub history: Duration,
     /// Senders at once. Default: 4,096.
     pub max_senders: usize,
     /// Entities at once, over all senders. Default: 65,536.
@@ -65,6 +68,7 @@ impl Default for ReceiverConfig {
             placing: Placing::default(),
             beyond: Beyond::Freeze,
             smoothing: Smoothing::None,
+            history: Duration::from_secs(1),
             max_senders: 4_096,
             max_entities: 65_536,
             max_datagram: 1200,
@@ -113,6 +117,8 @@ pub enum PlaceError {
     Unknown(EntityId),
     /// Its first vector takes effect later.
     NotYet(EntityId),
+    /// That was longer ago than is remembered.
+    Forgotten(EntityId),
     /// Its vector is too old, and [`Beyond::Hide`] was chosen.
     TooOld(EntityId),
 }
@@ -122,6 +128,7 @@ impl fmt::Display for PlaceError {
         match self {
             Self::Unknown(id) => write!(f, "{id} is not known here"),
             Self::NotYet(id) => write!(f, "{id} is not shown yet"),
+            Self::Forgotten(id) => write!(f, "where {id} was then is forgotten: ask for a longer history"),
             Self::TooOld(id) => write!(f, "{id} has not been heard of for too long"),
         }
     }
@@ -246,7 +253,7 @@ enum Applied {
 /// ```
 /// use evenkeel::{EntityId, GlobalTime, HostId, PlaceError, Receiver, ReceiverConfig, wire::Format};
 ///
-/// let mut receiver = Receiver::new(ReceiverConfig::default());
+/// let mut receiver = Receiver::new(ReceiverConfig::default())?;
 /// let now = GlobalTime::ZERO;
 /// receiver.add_sender(HostId(0), Format::default(), now)?;
 /// // receiver.handle_datagram(HostId(0), &bytes, now)?;
@@ -255,12 +262,15 @@ enum Applied {
 /// ```
 pub struct Receiver {
     config: ReceiverConfig,
+    lag: Lag,
     sources: Vec<Source>,
     source_index: HashMap<HostId, usize>,
     tracks: Vec<Track>,
     track_index: HashMap<EntityId, usize>,
     grants: HashMap<EntityId, (HostId, u32)>,
     updated: VecDeque<EntityId>,
+    /// Entities that were retired and are shown a little longer.
+    leaving: Vec<EntityId>,
     events: Events<ReceiverEvent>,
     /// The records of the datagram being read: all of it is checked before any of it is used.
     records: Vec<(RecordHead, Option<Quantised>, i64)>,
@@ -271,8 +281,16 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver that has heard of nothing yet.
-    pub fn new(config: ReceiverConfig) -> Self {
-        Self {
+    pub fn new(config: ReceiverConfig) -> Result<Self, ConfigError> {
+        let lag = Lag::constant(config.placing.lag).map_err(ConfigError::Lag)?;
+        if config.placing.max_age <= Duration::ZERO {
+            return Err(ConfigError::Negative("max_age"));
+        }
+        if config.history.is_negative() {
+            return Err(ConfigError::Negative("history"));
+        }
+        Ok(Self {
+            lag,
             // A receipt of one entry must always fit.
             buffer: vec![0; config.max_datagram.max(64)],
             config,
@@ -282,18 +300,22 @@ impl Receiver {
             track_index: HashMap::new(),
             grants: HashMap::new(),
             updated: VecDeque::new(),
+            leaving: Vec::new(),
             events: Events::new(),
             records: Vec::new(),
             now: GlobalTime::MIN,
             clock_uncertainty: Duration::ZERO,
-        }
+        })
     }
 
     /// Where to show an entity at a global time. Pure: call it as often as you like, for any time from the last datagram on,
     /// or a little before.
     pub fn place(&self, entity: EntityId, at: GlobalTime) -> Result<Placement, PlaceError> {
         let track = self.track(entity).ok_or(PlaceError::Unknown(entity))?;
-        let shown = at - self.config.placing.lag;
+        let shown = self.lag.shown(at);
+        if track.leaves.is_some_and(|leaves| leaves <= shown) {
+            return Err(PlaceError::Unknown(entity));
+        }
         let (mut state, smoothing_error, known) =
             track.at(shown, self.config.smoothing).ok_or(PlaceError::NotYet(entity))?;
         let frozen = known.piece.is_frozen(shown);
@@ -309,6 +331,45 @@ impl Receiver {
         Ok(Placement { position, velocity, attitude, age, uncertainty, smoothing_error, frozen })
     }
 
+    /// Where an entity was at a global time, by all that is known by now: not what was shown then, but what should have been.
+    /// With it a verdict that waits a little is hardly ever wrong: decide about a moment when what it depends on has arrived.
+    ///
+    /// It reaches back as far as [`ReceiverConfig::history`], and needs vectors that are extrapolated from their generation
+    /// ([`ClockRule::Global`](crate::ClockRule)).
+    ///
+    /// ```
+    /// # use evenkeel::*;
+    /// # let mut receiver = Receiver::new(ReceiverConfig::default())?;
+    /// # let (target, now) = (EntityId(7), GlobalTime::from_millis(5_000));
+    /// // Somebody fired 220 ms ago. Deliveries take up to 200 ms: by now it is known where the target was.
+    /// let fired = now - Duration::from_millis(220);
+    /// match receiver.recall(target, fired) {
+    ///     Ok(state) => println!("it was at {:?}", state.position),
+    ///     Err(PlaceError::Unknown(_)) => println!("there was nothing to hit"),
+    ///     Err(error) => println!("{error}"),
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn recall(&self, entity: EntityId, at: GlobalTime) -> Result<State, PlaceError> {
+        let track = self.track(entity).ok_or(PlaceError::Unknown(entity))?;
+        let missing = if track.forgot { PlaceError::Forgotten(entity) } else { PlaceError::NotYet(entity) };
+        let mut state = track.recall(at).ok_or(missing)?;
+        if let Some(constraint) = &self.config.constraint {
+            constraint.constrain(entity, &mut state);
+        }
+        Ok(state)
+    }
+
+    /// How long things wait before they are shown.
+    pub fn lag(&self) -> &Lag {
+        &self.lag
+    }
+
+    /// Vectors that were given up before their time had come, because too many of one entity waited.
+    pub fn vectors_given_up(&self) -> u64 {
+        self.tracks.iter().map(|track| track.given_up).sum()
+    }
+
     /// The newest vector of an entity by generation: what a relay passes on.
     pub fn newest(&self, entity: EntityId) -> Option<(GlobalTime, Motion)> {
         let track = self.track(entity)?;
@@ -318,7 +379,7 @@ impl Receiver {
 
     /// All entities that are here.
     pub fn entities(&self) -> impl Iterator<Item = EntityId> + '_ {
-        self.tracks.iter().filter(|t| t.retired.is_none()).map(|t| t.id)
+        self.tracks.iter().filter(|t| t.is_here()).map(|t| t.id)
     }
 
     /// Who owns an entity.
@@ -407,13 +468,19 @@ impl Receiver {
     pub fn forget(&mut self, handover: &Handover) {
         let Some(&slot) = self.track_index.get(&handover.entity) else { return };
         let track = &mut self.tracks[slot];
-        track.retired = Some(i64::MAX);
+        (track.retired, track.leaves) = (Some(i64::MAX), None);
         track.change_owner(NOBODY, handover.epoch);
     }
 
     /// Says how far off the clock may be, for [`Placement::uncertainty`].
     pub fn set_clock_uncertainty(&mut self, uncertainty: Duration) {
         self.clock_uncertainty = uncertainty;
+    }
+
+    /// Shows things later, or sooner, from when the change begins. Nothing runs backwards, and nothing that was shown changes.
+    /// Senders must know: [`Sender::set_lag`](crate::Sender::set_lag).
+    pub fn set_lag(&mut self, change: LagChange) -> Result<(), LagError> {
+        self.lag.change(change, self.now).map(|_| ())
     }
 
     /// Hides jumps in another way from now on.
@@ -509,7 +576,7 @@ impl Receiver {
         for (head, quantised, tick) in &records {
             let applied = match quantised {
                 Some(quantised) => self.apply_vector(index, head, quantised, now),
-                None => self.apply_farewell(index, head, *tick),
+                None => self.apply_farewell(index, head, *tick, sent),
             };
             match applied {
                 Applied::Newest => handled.vectors += 1,
@@ -530,10 +597,12 @@ impl Receiver {
         let placing = &self.config.placing;
         let delay = self.sources[index].path.delay().unwrap_or(Duration::ZERO);
         let epoch = placing.epoch(generated, now, delay);
-        let piece = Piece::new(placing.start(epoch, now), epoch, format.restore(quantised), u32::from(head.sequence))
+        let start = self.lag.takes_effect(epoch, now);
+        let piece = Piece::new(start, epoch, format.restore(quantised), u32::from(head.sequence))
             .frozen_from(epoch + placing.max_age);
+        let since = self.lag.shown(now) - self.config.history;
         let track = &mut self.tracks[slot];
-        match track.insert(Known::new(head.sequence, *quantised, piece), self.config.smoothing) {
+        match track.insert(Known::new(head.sequence, *quantised, piece), self.config.smoothing, since) {
             Inserted::Newest { .. } => {
                 if was_gone {
                     self.events.push(ReceiverEvent::Appeared { entity: head.entity, owner: from });
@@ -548,7 +617,7 @@ impl Receiver {
         }
     }
 
-    fn apply_farewell(&mut self, index: usize, head: &RecordHead, tick: i64) -> Applied {
+    fn apply_farewell(&mut self, index: usize, head: &RecordHead, tick: i64, sent: GlobalTime) -> Applied {
         let from = self.sources[index].host;
         // Also of an entity not heard of yet: its vectors may still be on their way and must not bring it to life.
         let Some(slot) = self.admit(head, from) else { return Applied::Refused };
@@ -559,10 +628,12 @@ impl Receiver {
             return Applied::Ignored;
         }
         // A second farewell may overtake the vectors between the two: it holds for them as well.
-        let was_here = track.retired.is_none() && track.newest().is_some();
+        let was_here = track.is_here() && track.retired.is_none();
         track.retired = track.retired.max(Some(tick));
         if was_here {
-            self.events.push(ReceiverEvent::Retired { entity: head.entity });
+            // Where things are shown with lag it goes with lag too: [`poll_event`](Self::poll_event) says when.
+            track.leaves = Some(sent);
+            self.leaving.push(head.entity);
         }
         Applied::Newest
     }
@@ -581,7 +652,7 @@ impl Receiver {
         if let Some(&slot) = self.track_index.get(&entity) {
             let track = &mut self.tracks[slot];
             if head.epoch > track.epoch {
-                let shown = track.retired.is_none() && track.newest().is_some();
+                let shown = track.is_here();
                 track.change_owner(from, head.epoch);
                 if shown {
                     self.events.push(ReceiverEvent::OwnerChanged { entity, owner: from });
@@ -633,7 +704,9 @@ impl Receiver {
         let interval = self.config.receipt_interval;
         let receipts = self.sources.iter().filter_map(|s| s.receipt_due(interval));
         let silence = self.sources.iter().filter(|s| !s.silent).map(|s| s.last_heard + self.config.silent_after);
-        receipts.chain(silence).min()
+        let leaves = |entity: &EntityId| self.track(*entity)?.leaves;
+        let leaving = self.leaving.iter().filter_map(leaves).map(|leaves| leaves + self.lag.at(self.now));
+        receipts.chain(silence).chain(leaving).min()
     }
 
     /// The next entity that has got a new vector since it was last asked about.
@@ -653,13 +726,30 @@ impl Receiver {
                 self.events.push(ReceiverEvent::SenderSilent { sender: source.host });
             }
         }
+        self.let_leave(now);
         self.events.pop()
+    }
+
+    /// Entities whose last moment has been shown are gone.
+    fn let_leave(&mut self, now: GlobalTime) {
+        let shown = self.lag.shown(now);
+        let Self { leaving, tracks, track_index, events, .. } = self;
+        leaving.retain(|entity| {
+            let track = track_index.get(entity).map(|slot| &mut tracks[*slot]);
+            let Some(track) = track.filter(|track| track.leaves.is_some()) else { return false };
+            let stays = track.leaves.is_some_and(|leaves| leaves > shown);
+            if !stays {
+                track.leaves = None;
+                events.push(ReceiverEvent::Retired { entity: *entity });
+            }
+            stays
+        });
     }
 
     /// The track of an entity that is here.
     fn track(&self, entity: EntityId) -> Option<&Track> {
         let track = &self.tracks[*self.track_index.get(&entity)?];
-        (track.retired.is_none() && track.newest().is_some()).then_some(track)
+        track.is_here().then_some(track)
     }
 
     fn source(&self, host: HostId) -> Option<&Source> {

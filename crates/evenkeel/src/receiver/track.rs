@@ -10,6 +10,9 @@ use crate::wire::Quantised;
 use crate::wire::datagram::BASELINE_WINDOW;
 use alloc::collections::VecDeque;
 
+/// So many vectors of an entity are kept at most, however long the lag and the history. At sixty a second: two seconds.
+pub(super) const MAX_VECTORS: usize = 128;
+
 /// The sequence of a vector that nothing may be coded against.
 pub(super) const NO_SEQUENCE: u8 = u8::MAX;
 
@@ -35,10 +38,17 @@ pub(super) struct Track {
     pub(super) id: EntityId,
     pub(super) owner: HostId,
     pub(super) epoch: u32,
-    /// By generation, newest first.
+    /// By generation, newest first: those whose time is yet to come, the one shown, and older ones as far as somebody may code
+    /// against them or ask for them.
     vectors: VecDeque<Known>,
+    /// Whether older ones were here once.
+    pub(super) forgot: bool,
+    /// Vectors that were given up though their time was yet to come or somebody might have asked for them.
+    pub(super) given_up: u64,
     /// The tick at which its owner said farewell, until it comes back.
     pub(super) retired: Option<i64>,
+    /// The shown time until which it is shown all the same: with lag, its last moments are still to come.
+    pub(super) leaves: Option<GlobalTime>,
     pub(super) updated: bool,
     /// How far new vectors usually move it: a running mean.
     pub(super) usual_jump: f64,
@@ -60,16 +70,34 @@ pub(super) enum Inserted {
 impl Track {
     pub(super) fn new(id: EntityId, owner: HostId, epoch: u32) -> Self {
         let (vectors, retired) = (VecDeque::new(), None);
-        Self { id, owner, epoch, vectors, retired, updated: false, usual_jump: 0.0 }
+        Self {
+            id,
+            owner,
+            epoch,
+            vectors,
+            forgot: false,
+            given_up: 0,
+            retired,
+            leaves: None,
+            updated: false,
+            usual_jump: 0.0,
+        }
     }
 
     /// A new owner: baselines of the old one are void, but the entity is shown as before until it speaks.
     pub(super) fn change_owner(&mut self, owner: HostId, epoch: u32) {
-        self.vectors.truncate(if self.retired.is_some() { 0 } else { 1 });
-        (self.owner, self.epoch, self.retired) = (owner, epoch, None);
-        if let Some(last) = self.vectors.front_mut() {
-            last.sequence = NO_SEQUENCE;
+        if !self.is_here() {
+            self.vectors.clear();
         }
+        (self.owner, self.epoch, self.retired, self.leaves) = (owner, epoch, None, None);
+        for known in &mut self.vectors {
+            known.sequence = NO_SEQUENCE;
+        }
+    }
+
+    /// Whether there is something to show, now or soon.
+    pub(super) fn is_here(&self) -> bool {
+        !self.vectors.is_empty() && (self.retired.is_none() || self.leaves.is_some())
     }
 
     pub(super) fn baseline(&self, sequence: u8) -> Option<&Quantised> {
@@ -80,7 +108,8 @@ impl Track {
         self.vectors.front()
     }
 
-    pub(super) fn insert(&mut self, known: Known, smoothing: Smoothing) -> Inserted {
+    /// Takes in a vector. What was shown before the time `since`, and cannot be a baseline, is forgotten.
+    pub(super) fn insert(&mut self, known: Known, smoothing: Smoothing, since: GlobalTime) -> Inserted {
         let tick = known.quantised.tick();
         if self.retired.is_some_and(|retired| tick <= retired) {
             return Inserted::Retired;
@@ -91,9 +120,9 @@ impl Track {
         {
             return Inserted::Known;
         }
-        self.retired = None;
+        (self.retired, self.leaves) = (None, None);
         self.vectors.insert(at, known);
-        self.vectors.truncate(BASELINE_WINDOW as usize);
+        self.forget(since);
         if at >= self.vectors.len() {
             return Inserted::Late;
         }
@@ -106,6 +135,18 @@ impl Track {
         let jump = self.jump_to(at);
         self.usual_jump += (jump - self.usual_jump) / 8.0;
         Inserted::Newest { jump }
+    }
+
+    fn forget(&mut self, since: GlobalTime) {
+        while self.vectors.len() > BASELINE_WINDOW as usize {
+            let superseded = self.vectors[self.vectors.len() - 2].piece.start <= since;
+            if !superseded && self.vectors.len() <= MAX_VECTORS {
+                return;
+            }
+            self.vectors.pop_back();
+            self.forgot = true;
+            self.given_up += u64::from(!superseded);
+        }
     }
 
     /// How far apart a vector and the one shown before it are at its start.
@@ -133,6 +174,11 @@ impl Track {
     /// The vector shown at a shown time, not looking at the `skip` newest: the newest by generation that has taken effect.
     fn shown(&self, t: GlobalTime, skip: usize) -> Option<&Known> {
         self.vectors.iter().skip(skip).find(|known| known.piece.start <= t)
+    }
+
+    /// Where the entity was at a time, by all that is known by now.
+    pub(super) fn recall(&self, t: GlobalTime) -> Option<State> {
+        self.vectors.iter().find(|known| known.piece.epoch <= t).map(|known| known.piece.at(t))
     }
 
     /// The state shown at a shown time, how far smoothing keeps it from where it should be, and the vector it comes from.

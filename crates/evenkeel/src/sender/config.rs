@@ -1,6 +1,7 @@
 //! How a sender is set up.
 
 use crate::constraint::Constraint;
+use crate::lag::{Lag, LagError};
 use crate::ledger::Placing;
 use crate::motion::MotionKind;
 use crate::policy::{Base, Policy};
@@ -54,10 +55,9 @@ impl SenderConfig {
         if self.max_datagram < Self::LEAST_DATAGRAM {
             return Err(ConfigError::DatagramTooSmall { least: Self::LEAST_DATAGRAM });
         }
-        for (name, span) in [("lag", self.placing.lag), ("history", self.history)] {
-            if span.is_negative() {
-                return Err(ConfigError::Negative(name));
-            }
+        Lag::constant(self.placing.lag).map_err(ConfigError::Lag)?;
+        if self.history.is_negative() {
+            return Err(ConfigError::Negative("history"));
         }
         if self.placing.max_age <= Duration::ZERO {
             return Err(ConfigError::Negative("max_age"));
@@ -114,6 +114,8 @@ impl From<Threshold> for EntityConfig {
 pub enum ConfigError {
     /// The format is not usable.
     Format(FormatError),
+    /// The lag cannot be.
+    Lag(LagError),
     /// The largest record would not fit.
     DatagramTooSmall {
         /// The smallest size that works.
@@ -127,6 +129,7 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Format(error) => write!(f, "the wire format is not usable: {error}"),
+            Self::Lag(error) => error.fmt(f),
             Self::DatagramTooSmall { least } => write!(f, "max_datagram must be at least {least} bytes"),
             Self::Negative(name) => write!(f, "{name} is negative, or zero where it must not be"),
         }

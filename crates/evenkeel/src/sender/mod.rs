@@ -21,6 +21,7 @@ pub use receipts::HandleError;
 use crate::constraint::Constraint;
 use crate::events::Events;
 use crate::ids::{EntityId, HostId};
+use crate::lag::{LagChange, LagError};
 use crate::ledger::{EntityIndex, Fairness, Ledger, ReceiverIndex, Relevance, Terms};
 use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Policy};
@@ -175,6 +176,8 @@ pub enum SenderError {
     StaleVector(EntityId),
     /// The motion cannot be written in the format.
     Unrepresentable(EntityId, QuantiseError),
+    /// The lag cannot be.
+    Lag(LagError),
 }
 
 impl fmt::Display for SenderError {
@@ -190,6 +193,7 @@ impl fmt::Display for SenderError {
             Self::BadThreshold(id) => write!(f, "the threshold of {id} is negative, not a number, or has no time"),
             Self::TimeWentBackwards { by } => write!(f, "time went backwards by {by}"),
             Self::StaleVector(id) => write!(f, "the vector of {id} is no newer than the one before"),
+            Self::Lag(error) => error.fmt(f),
             Self::Unrepresentable(id, error) => write!(f, "the motion of {id} cannot be sent: {error}"),
         }
     }
@@ -415,8 +419,8 @@ impl Sender {
     /// # use evenkeel::*;
     /// # let mut alice = Sender::new(SenderConfig::default())?;
     /// # let mut bob = Sender::new(SenderConfig::default())?;
-    /// # let mut alices_receiver = Receiver::new(ReceiverConfig::default());
-    /// # let mut bobs_receiver = Receiver::new(ReceiverConfig::default());
+    /// # let mut alices_receiver = Receiver::new(ReceiverConfig::default())?;
+    /// # let mut bobs_receiver = Receiver::new(ReceiverConfig::default())?;
     /// # let (ball, now, bob_id) = (EntityId(1), GlobalTime::from_millis(5), HostId(2));
     /// # alices_receiver.add_sender(bob_id, *bob.format(), now)?;
     /// alice.add_entity(ball, Threshold::within(0.1), now)?;
@@ -476,6 +480,19 @@ impl Sender {
             _ => {}
         }
         Ok(())
+    }
+
+    /// All receivers, those to come included, show things later or sooner from when the change begins. This is news for the
+    /// books: the receivers must be told by the game's own means, and call [`Receiver::set_lag`](crate::Receiver::set_lag).
+    /// So must the owner's own screen: [`LocalSite::set_lag`](crate::lag::LocalSite::set_lag).
+    pub fn set_lag(&mut self, change: LagChange) -> Result<(), SenderError> {
+        self.ledger.set_lag(change, self.now).map_err(SenderError::Lag)
+    }
+
+    /// One receiver shows things later, or sooner, than the others: because it chose to, or because its delay asks for it.
+    pub fn set_receiver_lag(&mut self, host: HostId, change: LagChange) -> Result<(), SenderError> {
+        let receiver = self.receiver(host)?;
+        self.ledger.set_receiver_lag(receiver, change, self.now).map_err(SenderError::Lag)
     }
 
     /// When to call [`poll_transmit`](Self::poll_transmit) again if nothing else happens before.

@@ -72,7 +72,7 @@ impl World {
     }
 
     pub fn join(&mut self, format: Format, config: ReceiverConfig, delay_ms: i64) {
-        let mut receiver = Receiver::new(config);
+        let mut receiver = Receiver::new(config).unwrap();
         receiver.add_sender(SENDER, format, self.now).unwrap();
         self.sender.add_receiver(HostId(self.receivers.len() as u32), self.now).unwrap();
         self.receivers.push(receiver);

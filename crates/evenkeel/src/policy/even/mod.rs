@@ -104,7 +104,7 @@ impl Even {
             new: (vector.generated, vector.motion),
             old: (reference.generated, reference.motion),
             now,
-            arrival: now + pair.delay(),
+            arrival: now.max(pair.shown(now + pair.delay())),
             class: self.kinds.of(vector),
             held: changed.map_or(0.0, |(_, since)| now.since(since).as_secs_f64()),
             max_age: ledger.placing().max_age,
@@ -302,7 +302,7 @@ mod tests {
         for entity in [EntityId(2), EntityId(3)] {
             sender.set_relevance(entity, HostId(1), Relevance::OutOfScope, start).unwrap();
         }
-        let mut receivers = [(); 2].map(|()| Receiver::new(ReceiverConfig::default()));
+        let mut receivers = [(); 2].map(|()| Receiver::new(ReceiverConfig::default()).unwrap());
         for receiver in &mut receivers {
             receiver.add_sender(HostId(9), *sender.format(), start).unwrap();
         }
