@@ -19,6 +19,9 @@ pub trait Game: Simulation + Clone {
     /// What can be chosen before it starts.
     type Rules: Clone + fmt::Debug + PartialEq + Default;
 
+    /// Whether the game can be played like this, without starting it.
+    fn check(rules: &Self::Rules, players: u32) -> Result<(), SetupError>;
+
     /// The game as it starts. Equal arguments give equal games.
     fn start(rules: &Self::Rules, players: u32, seed: u64) -> Result<Self, SetupError>;
 

@@ -78,8 +78,8 @@ impl Field {
     /// How far along the line it leaves the square.
     fn leaves(&self, from: Vec3, to: Vec3) -> Option<f64> {
         let axis = |from: f64, to: f64| {
-            let out = to.abs() - self.half_side;
-            (out > 0.0).then(|| (1.0 - out / (to - from).abs()).max(0.0))
+            let out = libm::fabs(to) - self.half_side;
+            (out > 0.0).then(|| (1.0 - out / libm::fabs(to - from)).max(0.0))
         };
         axis(from.x, to.x).into_iter().chain(axis(from.y, to.y)).min_by(f64::total_cmp)
     }

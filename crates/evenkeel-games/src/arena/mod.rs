@@ -118,10 +118,7 @@ pub struct Arena {
 impl Arena {
     /// The game as it starts, tanks at places that follow from the seed.
     pub fn new(rules: Rules, players: u32, seed: u64) -> Result<Self, SetupError> {
-        game::check(players, rules.step_length)?;
-        if rules.half_side < MIN_HALF_SIDE {
-            return Err(SetupError::Rule("half_side_m"));
-        }
+        Self::check(&rules, players)?;
         let field = Field::new(rules.half_side.into());
         let grid = Grid::new(field.half_side());
         let mut arena = Self { rules, seed, field, now: Saved::default(), grid };
@@ -159,10 +156,6 @@ impl Arena {
 
     fn living(&self, player: HostId) -> Option<&Tank> {
         self.tank(player).filter(|tank| tank.is_alive())
-    }
-
-    fn dt(&self) -> f64 {
-        self.rules.step_length.as_secs_f64()
     }
 
     /// A tank's velocity: none if it stands against a wall, whatever its driver wants.
@@ -275,6 +268,11 @@ impl Simulation for Arena {
 impl Game for Arena {
     const NAME: &'static str = "arena";
     type Rules = Rules;
+
+    fn check(rules: &Rules, players: u32) -> Result<(), SetupError> {
+        game::check(players, rules.step_length)?;
+        if rules.half_side >= MIN_HALF_SIDE { Ok(()) } else { Err(SetupError::Rule("half_side_m")) }
+    }
 
     fn start(rules: &Rules, players: u32, seed: u64) -> Result<Self, SetupError> {
         Self::new(*rules, players, seed)

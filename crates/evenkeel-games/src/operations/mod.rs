@@ -118,12 +118,12 @@ impl<G: Game> fmt::Debug for Recording<G> {
     }
 }
 
-/// Whether a game starts like this.
+/// Whether a game can be played like this.
 fn check_setup<G: Game>(setup: &Setup<G::Rules>) -> Result<(), RecordingError> {
     if setup.ticks > MAX_TICKS {
         return Err(RecordingError::Ticks(setup.ticks));
     }
-    G::start(&setup.rules, setup.players, setup.seed).map(|_| ()).map_err(RecordingError::Setup)
+    G::check(&setup.rules, setup.players).map_err(RecordingError::Setup)
 }
 
 /// The order that operations must be in.

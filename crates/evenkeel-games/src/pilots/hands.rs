@@ -52,8 +52,8 @@ impl Hands {
         if now >= self.plan_until {
             self.plan_until = self.later(now, PLANS);
             self.plan = match self.draws.between(0.0, 1.0) {
-                d if d < 0.65 => Plan::Chase,
-                d if d < 0.85 => Plan::Evade,
+                d if d < 0.55 => Plan::Chase,
+                d if d < 0.8 => Plan::Evade,
                 _ => Plan::Roam,
             };
         }

@@ -2,7 +2,7 @@
 
 use super::hands::{Hands, Plan};
 use super::{Pilot, View, nearest, off};
-use crate::spaceship::{Act, BEAM_LENGTH, FIELD, RADIUS, RELOAD, Spaceship, TOP_SPEED, TURN_RATE, Turn};
+use crate::spaceship::{Act, BEAM_LENGTH, FIELD, RADIUS, Spaceship, TOP_SPEED, TURN_RATE, Turn};
 use alloc::vec::Vec;
 use evenkeel::{Duration, GlobalTime, HostId, State, Vec3};
 
@@ -12,6 +12,9 @@ const STRAIGHT: f64 = 0.06;
 const NEAR: f64 = 130.0;
 /// The pilot sees so far ahead when it leads a target. Seconds.
 const LEAD: f64 = 0.2;
+
+/// How long the pilot waits between shots, to see whether the last one hit.
+const PAUSE: Duration = Duration::from_millis(800);
 
 /// A pilot of a spaceship.
 #[derive(Clone, Debug)]
@@ -28,7 +31,7 @@ pub struct ShipPilot {
 impl ShipPilot {
     /// Where the pilot wants to fly.
     fn goal(&mut self, own: &State, target: Option<&State>) -> Vec3 {
-        let outside = own.position.x.abs() > FIELD.0 / 2.0 || own.position.y.abs() > FIELD.1 / 2.0;
+        let outside = libm::fabs(own.position.x) > FIELD.0 / 2.0 || libm::fabs(own.position.y) > FIELD.1 / 2.0;
         match (self.hands.plan, target) {
             _ if outside => Vec3::ZERO,
             (Plan::Chase, Some(target)) => target.position + target.velocity * LEAD,
@@ -44,11 +47,11 @@ impl ShipPilot {
 
     fn steer(&mut self, own: &State, goal: Vec3, now: GlobalTime) -> Turn {
         let off = off(own, goal);
-        if off.abs() < STRAIGHT {
+        if libm::fabs(off) < STRAIGHT {
             return Turn::None;
         }
         // A key is held for about as long as the turn takes, and not for ever.
-        let held = off.abs() / TURN_RATE * self.hands.draws.between(0.8, 1.2);
+        let held = libm::fabs(off) / TURN_RATE * self.hands.draws.between(0.8, 1.2);
         self.turns_until = now + Duration::from_secs_f64(held);
         if off > 0.0 { Turn::Left } else { Turn::Right }
     }
@@ -56,7 +59,7 @@ impl ShipPilot {
     /// Whether to accelerate, and whether to decelerate.
     fn throttle(&self, own: &State, goal: Vec3, target: Option<&State>) -> (bool, bool) {
         let speed = own.velocity.length();
-        let turns_far = off(own, goal).abs() > 1.3;
+        let turns_far = libm::fabs(off(own, goal)) > 1.3;
         let near = target.is_some_and(|target| own.position.distance(target.position) < NEAR);
         let brakes = (turns_far && speed > 0.5 * TOP_SPEED)
             || (near && self.hands.plan == Plan::Chase && speed > 0.3 * TOP_SPEED);
@@ -80,7 +83,7 @@ impl ShipPilot {
 /// Whether a beam would hit a target, by the look of it. Pilots are confident: nearly counts.
 fn in_line(own: &State, target: &State) -> bool {
     let distance = own.position.distance(target.position);
-    distance < BEAM_LENGTH + RADIUS && off(own, target.position).abs() * distance < 1.5 * RADIUS
+    distance < BEAM_LENGTH + RADIUS && libm::fabs(off(own, target.position)) * distance < 1.5 * RADIUS
 }
 
 impl Pilot<Spaceship> for ShipPilot {
@@ -112,7 +115,7 @@ impl Pilot<Spaceship> for ShipPilot {
             self.keys(Turn::None, (self.accelerates, self.decelerates), &mut acts);
         }
         let sees = target.is_some_and(|target| in_line(&own, &target));
-        if self.hands.strike(now, sees, RELOAD) {
+        if self.hands.strike(now, sees, PAUSE) {
             acts.push(Act::Fire);
         }
         acts

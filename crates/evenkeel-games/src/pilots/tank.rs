@@ -73,11 +73,11 @@ impl TankPilot {
             return self.wanted;
         }
         let bearing = self.bearing(own, goal);
-        let held = bearing.abs() / TURN_RATE * self.hands.draws.between(0.85, 1.15);
+        let held = libm::fabs(bearing) / TURN_RATE * self.hands.draws.between(0.85, 1.15);
         self.turns_until = now + Duration::from_secs_f64(held);
-        let turn = if bearing.abs() < STRAIGHT { 0.0 } else { libm::copysign(100.0, bearing) };
+        let turn = if libm::fabs(bearing) < STRAIGHT { 0.0 } else { libm::copysign(100.0, bearing) };
         // Full speed ahead, slower into a bend, on the spot if the goal is behind.
-        let speed = match bearing.abs() {
+        let speed = match libm::fabs(bearing) {
             off if off < 0.5 => 100,
             off if off < 1.4 => 60,
             _ => 0,
@@ -90,7 +90,7 @@ impl TankPilot {
         let aim = aim(own, target);
         let distance = own.position.distance(aim);
         distance < RANGE
-            && off(own, aim).abs() * distance < 1.5 * RADIUS
+            && libm::fabs(off(own, aim)) * distance < 1.5 * RADIUS
             && self.field.meets(own.position, target.position).is_none()
     }
 

@@ -10,13 +10,16 @@
 //!
 //! All beams of a tick strike at once, at the beginning of the next step: nobody shoots first for having a lower number.
 
+mod ship;
+
+pub use ship::{Ship, Turn};
+
 use crate::game::{self, Game, SetupError};
 use crate::touch;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::hash::Hasher;
 use evenkeel::determinism::digest;
-use evenkeel::{Attitude, Course, Duration, EntityId, HostId, Motion, Pose, Simulation, State, Vec3};
+use evenkeel::{Attitude, Course, Duration, EntityId, HostId, Pose, Simulation, State, Vec3};
 
 /// The width and height of the screen, whose middle is the origin. Pixels.
 pub const FIELD: (f64, f64) = (800.0, 600.0);
@@ -27,13 +30,11 @@ pub const THRUST: f64 = 80.0;
 /// How fast it turns: 120 degrees per second, in radians per second.
 pub const TURN_RATE: f64 = core::f64::consts::TAU / 3.0;
 /// How far from a ship's middle it can be hit, and how far ahead its nose is. Pixels.
-pub const RADIUS: f64 = 12.0;
+pub const RADIUS: f64 = 10.0;
 /// How far a beam reaches from the nose. Pixels.
-pub const BEAM_LENGTH: f64 = 250.0;
+pub const BEAM_LENGTH: f64 = 220.0;
 /// How long a ship cannot fire after it has fired.
 pub const RELOAD: Duration = Duration::from_millis(400);
-/// How far from the middle of the field ships start. Pixels.
-const START_RADIUS: f64 = 200.0;
 
 /// What can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,29 +49,6 @@ impl Default for Rules {
     /// Steps of 20 ms, 10 life points.
     fn default() -> Self {
         Self { step_length: Duration::from_millis(20), life: 10 }
-    }
-}
-
-/// Which way a ship turns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Turn {
-    /// Straight on.
-    #[default]
-    None,
-    /// Counter-clockwise.
-    Left,
-    /// Clockwise.
-    Right,
-}
-
-impl Turn {
-    /// Radians per second.
-    pub fn rate(self) -> f64 {
-        match self {
-            Self::None => 0.0,
-            Self::Left => TURN_RATE,
-            Self::Right => -TURN_RATE,
-        }
     }
 }
 
@@ -106,99 +84,6 @@ pub enum Verdict {
     },
 }
 
-/// A ship.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ship {
-    /// Where its middle is. Pixels.
-    pub position: Vec3,
-    /// Where its nose points, radians counter-clockwise from x.
-    pub heading: f64,
-    /// How fast it flies where its nose points. Pixels per second.
-    pub speed: f64,
-    /// Whether its pilot holds the key to accelerate.
-    pub accelerates: bool,
-    /// Whether its pilot holds the key to decelerate.
-    pub decelerates: bool,
-    /// Which way its pilot turns it.
-    pub turn: Turn,
-    /// Life points; removed at 0.
-    pub life: u8,
-    /// Steps until the laser is ready.
-    pub reload: u32,
-    /// Whether its laser fires at this tick.
-    pub fires: bool,
-}
-
-impl Ship {
-    fn new(number: u32, of: u32, life: u8) -> Self {
-        // On a circle around the middle, noses inwards.
-        let bearing = core::f64::consts::TAU * f64::from(number) / f64::from(of);
-        Self {
-            position: Vec3::from_heading(bearing) * -START_RADIUS,
-            heading: evenkeel::wrap_angle(bearing),
-            speed: 0.0,
-            accelerates: false,
-            decelerates: false,
-            turn: Turn::None,
-            life,
-            reload: 0,
-            fires: false,
-        }
-    }
-
-    /// Whether it is still in the game.
-    pub fn is_alive(&self) -> bool {
-        self.life > 0
-    }
-
-    /// The beam of this tick, from end to end, if its laser fires.
-    pub fn beam(&self) -> Option<(Vec3, Vec3)> {
-        let ahead = Vec3::from_heading(self.heading);
-        let nose = self.position + ahead * RADIUS;
-        self.fires.then(|| (nose, nose + ahead * BEAM_LENGTH))
-    }
-
-    /// The speed after so many seconds, if the keys stay as they are.
-    fn speed_after(&self, dt: f64) -> f64 {
-        let thrust = THRUST * (f64::from(u8::from(self.accelerates)) - f64::from(u8::from(self.decelerates)));
-        (self.speed + thrust * dt).clamp(0.0, TOP_SPEED)
-    }
-
-    /// How it goes on in the next step: exactly what dead reckoning with a turning acceleration extrapolates.
-    fn motion(&self, dt: f64) -> Motion {
-        let ahead = Vec3::from_heading(self.heading);
-        let acceleration = ahead * ((self.speed_after(dt) - self.speed) / dt);
-        Motion {
-            position: self.position,
-            course: Course::Turning { velocity: ahead * self.speed, acceleration },
-            attitude: Attitude::Heading { heading: self.heading, turn_rate: self.turn.rate() },
-        }
-    }
-
-    fn fly(&mut self, dt: f64) {
-        let motion = self.motion(dt);
-        self.position = motion.position_at(dt);
-        self.heading = motion.attitude.at(dt).heading();
-        self.speed = self.speed_after(dt);
-        self.reload = self.reload.saturating_sub(1);
-    }
-
-    fn write(&self, hasher: &mut dyn Hasher) {
-        for number in [self.position.x, self.position.y, self.heading, self.speed] {
-            hasher.write_u64(number.to_bits());
-        }
-        hasher.write_u32(self.reload);
-        let turn = match self.turn {
-            Turn::None => 0,
-            Turn::Left => 1,
-            Turn::Right => 2,
-        };
-        for small in [self.accelerates.into(), self.decelerates.into(), turn, self.life, self.fires.into()] {
-            hasher.write_u8(small);
-        }
-    }
-}
-
 /// The game. Player `n` is `HostId(n)`, and its ship is `EntityId(n)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spaceship {
@@ -209,10 +94,7 @@ pub struct Spaceship {
 impl Spaceship {
     /// The game as it starts: ships stand on a circle around the middle of the field and face it.
     pub fn new(rules: Rules, players: u32) -> Result<Self, SetupError> {
-        game::check(players, rules.step_length)?;
-        if rules.life == 0 {
-            return Err(SetupError::Rule("life"));
-        }
+        Self::check(&rules, players)?;
         Ok(Self { rules, ships: (0..players).map(|number| Ship::new(number, players, rules.life)).collect() })
     }
 
@@ -330,6 +212,11 @@ impl Game for Spaceship {
     const NAME: &'static str = "spaceship";
     type Rules = Rules;
 
+    fn check(rules: &Rules, players: u32) -> Result<(), SetupError> {
+        game::check(players, rules.step_length)?;
+        if rules.life > 0 { Ok(()) } else { Err(SetupError::Rule("life")) }
+    }
+
     /// The seed changes nothing: ships start on a circle.
     fn start(rules: &Rules, players: u32, _seed: u64) -> Result<Self, SetupError> {
         Self::new(*rules, players)
@@ -397,111 +284,4 @@ impl Game for Spaceship {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use evenkeel::MotionKind;
-
-    fn duel() -> Spaceship {
-        Spaceship::new(Rules { life: 2, ..Rules::default() }, 2).unwrap()
-    }
-
-    fn run(game: &mut Spaceship, steps: u32) -> Vec<Verdict> {
-        let mut verdicts = Vec::new();
-        (0..steps).for_each(|_| game.step(&mut verdicts));
-        verdicts
-    }
-
-    fn act(game: &mut Spaceship, player: u32, act: Act) {
-        game.apply(HostId(player), &act, &mut Vec::new());
-    }
-
-    /// Brings the first two ships within reach of each other's beams.
-    fn approach(game: &mut Spaceship) {
-        for player in 0..2 {
-            act(game, player, Act::Accelerate(true));
-        }
-        run(game, 80);
-    }
-
-    #[test]
-    fn a_ship_gets_to_its_top_speed_and_stops_without_reversing() {
-        let mut game = duel();
-        act(&mut game, 0, Act::Accelerate(true));
-        run(&mut game, 150);
-        assert_eq!(game.ships[0].speed, TOP_SPEED);
-        assert!((game.ships[0].position.x - (-200.0 + 160.0 + 160.0)).abs() < 1e-9);
-        act(&mut game, 0, Act::Accelerate(false));
-        act(&mut game, 0, Act::Decelerate(true));
-        run(&mut game, 150);
-        assert_eq!(game.ships[0].speed, 0.0);
-        assert_eq!(game.ships[1], duel().ships[1]);
-    }
-
-    #[test]
-    fn dead_reckoning_foresees_what_nobody_operates() {
-        let mut game = duel();
-        act(&mut game, 0, Act::Accelerate(true));
-        act(&mut game, 0, Act::Turn(Turn::Left));
-        run(&mut game, 10);
-        let foreseen = game.pose(HostId(0)).unwrap().motion(MotionKind::Turning).at(1.0);
-        run(&mut game, 50);
-        let state = game.state(HostId(0)).unwrap();
-        assert!(foreseen.position.distance(state.position) < 1e-9);
-        assert!(foreseen.velocity.distance(state.velocity) < 1e-9);
-        assert!(foreseen.attitude.angle_to(&state.attitude) < 1e-12);
-    }
-
-    #[test]
-    fn beams_take_life_until_the_ship_is_removed() {
-        let mut game = duel();
-        act(&mut game, 0, Act::Fire);
-        assert_eq!(run(&mut game, 30), [], "out of reach");
-        approach(&mut game);
-        act(&mut game, 0, Act::Fire);
-        assert!(game.ships[0].beam().is_some());
-        let hit = |life_left| Verdict::Hit { shooter: HostId(0), target: HostId(1), life_left };
-        assert_eq!(run(&mut game, 1), [hit(1)]);
-        act(&mut game, 0, Act::Fire);
-        assert_eq!(run(&mut game, 19), [], "not ready");
-        act(&mut game, 0, Act::Fire);
-        assert_eq!(run(&mut game, 1), [hit(0), Verdict::Removed { ship: HostId(1) }]);
-        assert!(game.pose(HostId(1)).is_none() && game.pose(HostId(0)).is_some());
-        let mut places = Vec::new();
-        game.places(&mut places);
-        assert_eq!(places.len(), 1);
-        let before = game.clone();
-        act(&mut game, 1, Act::Fire);
-        assert_eq!(game, before, "who has lost does nothing");
-    }
-
-    #[test]
-    fn beams_of_one_tick_strike_at_once() {
-        let mut game = Spaceship::new(Rules { life: 1, ..Rules::default() }, 2).unwrap();
-        approach(&mut game);
-        act(&mut game, 0, Act::Fire);
-        act(&mut game, 1, Act::Fire);
-        let removed: Vec<Verdict> =
-            run(&mut game, 1).into_iter().filter(|v| matches!(v, Verdict::Removed { .. })).collect();
-        assert_eq!(removed.len(), 2);
-        assert!(game.ships.iter().all(|ship| ship.beam().is_none()));
-    }
-
-    #[test]
-    fn only_players_are_permitted() {
-        let mut game = duel();
-        assert!(game.permits(HostId(1), &Act::Fire) && !game.permits(HostId(2), &Act::Fire));
-        let before = game.clone();
-        act(&mut game, 2, Act::Fire);
-        assert_eq!(game, before);
-    }
-
-    #[test]
-    fn games_that_cannot_be_played_are_refused() {
-        let refused = |rules, players| Spaceship::new(rules, players).unwrap_err();
-        let rules = Rules::default();
-        assert_eq!(refused(rules, 0), SetupError::Players(0));
-        assert_eq!(refused(Rules { life: 0, ..rules }, 2), SetupError::Rule("life"));
-        let error = refused(Rules { step_length: Duration::ZERO, ..rules }, 2);
-        assert_eq!(alloc::format!("{error}"), "a step takes 1 ms to 250 ms, not 0 ms");
-    }
-}
+mod tests;
