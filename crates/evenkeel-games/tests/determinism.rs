@@ -1,4 +1,5 @@
 //! Equal inputs give equal states, whatever was saved, restored and played again in between.
+#![allow(clippy::unwrap_used)]
 
 use evenkeel::determinism::check;
 use evenkeel::{GlobalTime, HostId, Simulation, State, Tick};

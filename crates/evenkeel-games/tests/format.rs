@@ -1,4 +1,5 @@
 //! The text format of recordings: round trips, and what is said about texts that are none.
+#![allow(clippy::unwrap_used)]
 
 use evenkeel::{Duration, GlobalTime, HostId, Operation};
 use evenkeel_games::operations::game_of;

@@ -1,4 +1,5 @@
 //! The recordings in `data/operations`: they are what the bots play, and they replay to the same state everywhere.
+#![allow(clippy::unwrap_used)]
 
 use evenkeel::{HostId, Simulation};
 use evenkeel_games::operations::{game_of, record};
