@@ -4,12 +4,12 @@ use super::{Field, RADIUS, Tank};
 use crate::noise::Noise;
 use evenkeel::Vec3;
 
-/// Of so many places where there is room,
+/// How many places with room there are to choose from.
 const CHOICES: usize = 4;
-/// and no more than so many that are looked at,
+/// How many places are looked at, at most, for room.
 const LOOKS: u64 = 64;
 
-/// the one that is farthest from everybody is taken; and where a tank that comes in there points.
+/// Where a tank comes in, and where it points: of a few places with room, the one that is farthest from everybody.
 ///
 /// It follows from the seed, the player, how often it was hit, and where the others are, so that all sites agree.
 pub(super) fn place(seed: u64, player: u32, deaths: u32, field: &Field, tanks: &[Tank]) -> (Vec3, f64) {
@@ -20,7 +20,7 @@ pub(super) fn place(seed: u64, player: u32, deaths: u32, field: &Field, tanks: &
     let free = places.filter(|place| !field.blocks(*place)).take(CHOICES);
     let apart = free.map(|place| (room(place, tanks), place));
     let best = apart.max_by(|a, b| a.0.total_cmp(&b.0));
-    // Nine tenths of the arena are free: the fallback is a corner that always is.
+    // Most of the arena is free, so there is a best place; should there be none, this corner always is.
     let position = best.map_or(Vec3::new(reach, reach, 0.0), |(_, place)| place);
     // Towards the middle, where the others are.
     (position, libm::atan2(-position.y, -position.x))
