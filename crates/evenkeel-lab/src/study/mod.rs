@@ -12,14 +12,20 @@ mod claim;
 mod clock;
 mod exhibit;
 mod hits;
+mod lag_fairness;
 mod liar;
+mod local_lag;
 mod measure;
+mod mirrors;
 mod plots;
 mod policies;
+mod prediction;
 mod recorded;
 mod scheduling;
 mod spy;
 mod threshold;
+mod timewarp;
+mod verdicts;
 
 pub use claim::{Band, Claim, Finding, Observation, Verdict};
 pub use exhibit::{Exhibit, Series};
@@ -114,9 +120,14 @@ pub struct Study {
     pub exhibits: Vec<Exhibit>,
     /// The papers' claims that it checked.
     pub findings: Vec<Finding>,
+    /// Its figures, for programs: one row for each setting and method, values by name.
+    pub rows: Vec<Row>,
     /// How many seconds were simulated, over all runs.
     pub simulated_seconds: f64,
 }
+
+/// One line of figures, values by name.
+pub type Row = serde_json::Map<String, serde_json::Value>;
 
 impl Study {
     /// An experiment that was not run, and why.
@@ -127,6 +138,7 @@ impl Study {
             summary: format!("Left out: {why:#}."),
             exhibits: Vec::new(),
             findings: Vec::new(),
+            rows: Vec::new(),
             simulated_seconds: 0.0,
         }
     }
@@ -144,6 +156,12 @@ pub const ENTRIES: &[Entry] = &[
     baselines::ENTRY,
     hits::ENTRY,
     liar::ENTRY,
+    local_lag::ENTRY,
+    lag_fairness::ENTRY,
+    verdicts::ENTRY,
+    timewarp::ENTRY,
+    mirrors::ENTRY,
+    prediction::ENTRY,
 ];
 
 impl Entry {

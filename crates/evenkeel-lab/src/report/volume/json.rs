@@ -3,16 +3,19 @@
 use super::super::VERSION;
 use super::Volume;
 use super::html::described;
-use crate::study::{Exhibit, Finding, Observation, Series, Study};
+use crate::study::{Exhibit, Finding, Observation, Row, Series, Study};
 use serde_json::{Map, Value, json};
 
 impl Volume {
-    /// An object with `version`, `seeds`, `seconds`, `seed`, `verdicts` and `studies`.
+    /// An object with `version`, `seeds`, `seconds`, `seed`, `verdicts`, `rows` (of all experiments that have any, each with its
+    /// `experiment`) and `studies`.
     pub fn to_json(&self) -> Value {
         let verdicts: Map<String, Value> =
             self.counts().into_iter().map(|(verdict, count)| (verdict.to_string(), count.into())).collect();
+        let of = |study: &Study| study.rows.iter().map(|row| named(study, row)).collect::<Vec<_>>();
         json!({
             "version": VERSION,
+            "rows": self.studies.iter().flat_map(of).collect::<Vec<_>>(),
             "seeds": self.size.seeds,
             "seconds": self.size.seconds,
             "seed": self.size.seed,
@@ -20,6 +23,13 @@ impl Volume {
             "studies": self.studies.iter().map(study).collect::<Vec<_>>(),
         })
     }
+}
+
+/// A row that says where it comes from.
+fn named(study: &Study, row: &Row) -> Value {
+    let mut row = row.clone();
+    row.insert("experiment".to_owned(), study.name.into());
+    Value::Object(row)
 }
 
 fn study(study: &Study) -> Value {
@@ -37,6 +47,7 @@ fn study(study: &Study) -> Value {
         "simulated_seconds": study.simulated_seconds,
         "tables": tables.into_iter().map(exhibit).collect::<Vec<_>>(),
         "plots": plots.into_iter().map(exhibit).collect::<Vec<_>>(),
+        "rows": study.rows,
         "claims": study.findings.iter().map(claim).collect::<Vec<_>>(),
     })
 }

@@ -129,6 +129,7 @@ pub(super) mod tests {
             summary: "Less is more, unless it is <less>.".into(),
             exhibits,
             findings,
+            rows: Vec::new(),
             simulated_seconds: 1200.0,
         };
         Volume { size: Size::QUICK, studies: vec![study.clone(), Study { name: "other", ..study }] }

@@ -53,6 +53,7 @@ fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
         summary: summary(&seeds),
         exhibits: exhibits::exhibits(&seeds),
         findings: findings::findings(&seeds),
+        rows: Vec::new(),
         simulated_seconds,
     })
 }

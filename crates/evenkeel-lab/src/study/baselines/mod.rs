@@ -46,6 +46,7 @@ fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
         summary: summary(&scores, &base),
         exhibits,
         findings: findings(&base),
+        rows: Vec::new(),
         simulated_seconds,
     })
 }

@@ -64,6 +64,7 @@ fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
         summary: summary(&cells),
         exhibits: cells.iter().flat_map(exhibits).collect(),
         findings: findings::paper(&cells).into_iter().chain(findings::thesis(&cells)).collect(),
+        rows: Vec::new(),
         simulated_seconds: cells.iter().map(|cell| cell.simulated_seconds).sum(),
     };
     for (findings, exhibits, seconds) in [counts::run(brief, watch)?, fewer::run(&cells, brief, watch)?] {

@@ -50,6 +50,7 @@ fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
         summary: summary(&reports, &costs),
         exhibits: exhibits::exhibits(&reports, &costs, &ways),
         findings: findings(&costs, &ways),
+        rows: Vec::new(),
         simulated_seconds: seconds * clocks + drive * drives as f64,
     })
 }

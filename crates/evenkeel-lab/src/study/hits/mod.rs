@@ -43,6 +43,7 @@ fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
         summary: summary(&seeds),
         exhibits: vec![bars(&seeds), steady(&seeds), shaking(&seeds)],
         findings: findings(&seeds),
+        rows: Vec::new(),
         simulated_seconds: size.seconds * keys.len() as f64,
     })
 }

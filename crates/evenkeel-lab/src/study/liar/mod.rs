@@ -104,6 +104,7 @@ fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
         summary: tables::summary(&results),
         exhibits: tables::exhibits(&results),
         findings: vec![paper_finding(&paper_cases, &paper), our_finding(&results)],
+        rows: Vec::new(),
         simulated_seconds: small_scenes.simulated(results.cases.len()) + scenes.simulated(paper_cases.len()),
     })
 }

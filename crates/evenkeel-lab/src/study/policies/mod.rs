@@ -39,6 +39,7 @@ fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
         summary: summary(&points),
         exhibits: show::exhibits(&points),
         findings,
+        rows: Vec::new(),
         simulated_seconds: seconds + points.iter().map(|point| point.cell.simulated_seconds).sum::<f64>(),
     })
 }

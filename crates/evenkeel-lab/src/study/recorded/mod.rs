@@ -44,6 +44,7 @@ fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
         summary: summary::summary(&points),
         exhibits,
         findings: Vec::new(),
+        rows: Vec::new(),
         simulated_seconds: stream_seconds + points.iter().map(|point| point.simulated_seconds).sum::<f64>(),
     })
 }

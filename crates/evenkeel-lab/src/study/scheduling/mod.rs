@@ -93,6 +93,7 @@ fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
         summary: summary(&cells),
         exhibits: cells.exhibits(),
         findings,
+        rows: Vec::new(),
         simulated_seconds,
     })
 }

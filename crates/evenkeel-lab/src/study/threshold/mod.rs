@@ -59,6 +59,7 @@ fn run(brief: &Brief, watch: &Watch<'_>) -> Result<Study> {
         summary: summary(&sweep),
         exhibits: vec![sweep_table(&sweep), curves(&sweep, "std"), curves(&sweep, "800 ms"), exhibit],
         findings,
+        rows: Vec::new(),
         simulated_seconds,
     })
 }
