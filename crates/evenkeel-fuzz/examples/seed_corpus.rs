@@ -9,6 +9,8 @@ use evenkeel::{
     Threshold, Vec3,
 };
 use evenkeel_fuzz::script::{Script, clock, receiver, sender};
+use evenkeel_games::operations::record;
+use evenkeel_games::{Arena, Setup, ShipPilot, Spaceship, TankPilot, arena, spaceship};
 use evenkeel_link::Conditions;
 use evenkeel_link::recording::{Event, FORMAT_VERSION, Header, MAGIC, RecordingWriter};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
@@ -32,6 +34,7 @@ fn main() -> Result<()> {
         ("clock", clocks()),
         ("recording", recordings()?),
         ("conditions", conditions()),
+        ("operations", operations()?),
         ("matrix", matrices()?),
         ("budget_and_policy", texts(&["1/3", "0.4", "200/s", "1e-3/s", "base", "base/3", "even"])),
     ] {
@@ -43,6 +46,15 @@ fn main() -> Result<()> {
         println!("{name}: {} seeds, {} bytes", seeds.len(), seeds.iter().map(Vec::len).sum::<usize>());
     }
     Ok(())
+}
+
+/// The first seconds of short games of both kinds.
+fn operations() -> Result<Vec<Vec<u8>>> {
+    let ship = Setup { rules: spaceship::Rules::default(), players: 2, seed: 3, ticks: 200 };
+    let tank = Setup { rules: arena::Rules::default(), players: 3, seed: 3, ticks: 200 };
+    let ship = record::<Spaceship, ShipPilot>(ship)?.to_text();
+    let tank = record::<Arena, TankPilot>(tank)?.to_text();
+    Ok(texts(&[&ship, &tank]))
 }
 
 fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
@@ -174,6 +186,10 @@ fn receivers() -> Result<Vec<Vec<u8>>> {
                 }
             }
             script.bytes(&[receiver::SETTINGS, 1]).span(Duration::from_millis(2));
+            // From no lag to 120 ms, in 50 ms, within 240 ms.
+            for ms in [120, 50, 240] {
+                script.span(Duration::from_millis(ms));
+            }
             script.bytes(&[receiver::GRANT, 1, 4, receiver::SENDER, 0, receiver::SENDER, 0]);
             seeds.push(script.0);
         }

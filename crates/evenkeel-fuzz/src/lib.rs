@@ -22,14 +22,14 @@ mod wire;
 pub use clock::clock;
 pub use receiver::receiver;
 pub use sender::sender;
-pub use text::{budget_and_policy, conditions, matrix, recording};
+pub use text::{budget_and_policy, conditions, matrix, operations, recording};
 pub use wire::{body, datagram, format};
 
 /// A target: takes any bytes, panics if a promise is broken.
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("body", body),
     ("budget_and_policy", budget_and_policy),
     ("clock", clock),
@@ -37,6 +37,7 @@ pub const TARGETS: [(&str, Target); 10] = [
     ("datagram", datagram),
     ("format", format),
     ("matrix", matrix),
+    ("operations", operations),
     ("receiver", receiver),
     ("recording", recording),
     ("sender", sender),

@@ -3,6 +3,7 @@
 use crate::finite;
 use crate::input::Input;
 use crate::script::receiver as op;
+use evenkeel::lag::LagChange;
 use evenkeel::wire::datagram::{Acknowledged, VectorsHeader};
 use evenkeel::wire::{BitWriter, Format};
 use evenkeel::{
@@ -104,7 +105,17 @@ impl Bench {
             _ => {
                 self.receiver.set_smoothing(smoothing(input.byte() & 1 != 0));
                 self.receiver.set_clock_uncertainty(input.span().abs());
+                self.set_lag(LagChange { to: input.span(), begins: self.now + input.span(), over: input.span() });
             }
+        }
+    }
+
+    /// A change of lag takes back nothing that was shown, and one that is refused changes nothing.
+    fn set_lag(&mut self, change: LagChange) {
+        let before = (self.receiver.lag().shown(self.now), self.snapshot());
+        match self.receiver.set_lag(change) {
+            Ok(()) => assert!(self.receiver.lag().shown(self.now) >= before.0, "{change:?}"),
+            Err(error) => assert_eq!((self.receiver.lag().shown(self.now), self.snapshot()), before, "{error}"),
         }
     }
 
@@ -171,6 +182,9 @@ impl Bench {
         assert!(self.receiver.entities().count() <= MAX_ENTITIES);
         for entity in self.receiver.entities() {
             for at in [GlobalTime::MIN, self.now - Duration::from_secs(1), self.now, GlobalTime::MAX] {
+                if let Ok(known) = self.receiver.recall(entity, at) {
+                    assert!(known.position.is_finite(), "{known:?} at {at:?}");
+                }
                 if let Ok(placed) = self.receiver.place(entity, at) {
                     assert!(finite::placement(&placed), "{placed:?} at {at:?} of {:?}", self.receiver.newest(entity));
                 }

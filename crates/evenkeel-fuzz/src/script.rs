@@ -22,7 +22,7 @@ pub mod receiver {
     pub const GRANT: u8 = 5;
     /// A sender is removed, or added again.
     pub const SENDER: u8 = 6;
-    /// Smoothing and the clock's uncertainty change.
+    /// Smoothing, the clock's uncertainty and the lag change.
     pub const SETTINGS: u8 = 7;
     /// How many there are.
     pub const COUNT: u8 = 8;

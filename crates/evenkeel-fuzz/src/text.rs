@@ -2,6 +2,7 @@
 
 use evenkeel::policy::{Budget, by_name};
 use evenkeel::{Duration, GlobalTime};
+use evenkeel_games::{Arena, Game, Recording, Spaceship};
 use evenkeel_link::recording::{Event, FORMAT_VERSION, Header, MAGIC, RecordingReader, RecordingWriter, read_all};
 use evenkeel_link::{Conditions, LatencyMatrix, MAX_DELAY};
 use flate2::{Compression, write::GzEncoder};
@@ -85,5 +86,31 @@ pub fn budget_and_policy(data: &[u8]) {
     let named = |name: &str| by_name(name, Budget::Unlimited, 0).map(|policy| policy.name());
     if let Ok(name) = named(text) {
         assert_eq!(named(&name), Ok(name));
+    }
+}
+
+/// A recorded sequence of operations that parses is written as it reads, and can be played.
+pub fn operations(data: &[u8]) {
+    replayed::<Spaceship>(data);
+    replayed::<Arena>(data);
+}
+
+fn replayed<G: Game>(data: &[u8])
+where
+    Recording<G>: PartialEq + std::fmt::Debug,
+{
+    let recording = match Recording::<G>::parse(data) {
+        Ok(recording) => recording,
+        Err(error) => return assert!(!error.to_string().is_empty()),
+    };
+    let again = Recording::<G>::parse(recording.to_text().as_bytes());
+    assert_eq!(again.as_ref().ok(), Some(&recording));
+    // Thousands of players take their time.
+    if recording.setup().players > 16 {
+        return;
+    }
+    let mut replay = recording.replay().expect("what parses can be started");
+    for _ in 0..20 {
+        replay.advance();
     }
 }

@@ -633,7 +633,9 @@ impl Receiver {
         if was_here {
             // Where things are shown with lag it goes with lag too: [`poll_event`](Self::poll_event) says when.
             track.leaves = Some(sent);
-            self.leaving.push(head.entity);
+            if !self.leaving.contains(&head.entity) {
+                self.leaving.push(head.entity);
+            }
         }
         Applied::Newest
     }
@@ -686,6 +688,9 @@ impl Receiver {
         }
         if gone.updated {
             self.updated.retain(|id| *id != gone.id);
+        }
+        if gone.leaves.is_some() {
+            self.leaving.retain(|id| *id != gone.id);
         }
     }
 
