@@ -48,6 +48,7 @@
 //! - [`clock`]: the session's clock, disciplined within the connection;
 //! - [`wire`]: every bit that travels;
 //! - [`simulation`]: games as local lag, timewarp, prediction and decision points drive them;
+//! - [`timewarp`]: late operations take effect when they should have;
 //! - [`determinism`]: a checker for games that rely on equal inputs giving equal results.
 //!
 //! # Features
@@ -78,6 +79,7 @@ pub mod receiver;
 pub mod sender;
 pub mod simulation;
 pub mod time;
+pub mod timewarp;
 pub mod trigger;
 pub mod wire;
 
@@ -96,6 +98,7 @@ pub use sender::{
 };
 pub use simulation::{Operation, Simulation, Tick};
 pub use time::{Duration, GlobalTime, Instant};
+pub use timewarp::{Timewarp, TimewarpConfig, TimewarpEvent};
 pub use trigger::{Cause, Threshold, Tolerance};
 
 /// The examples in the README are tests too.
