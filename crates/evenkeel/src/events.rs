@@ -2,23 +2,29 @@
 
 use alloc::collections::VecDeque;
 
-/// How many events wait at most.
+/// How many events wait at most, unless told otherwise.
 const CAPACITY: usize = 256;
 
 #[derive(Debug)]
 pub(crate) struct Events<T> {
     queue: VecDeque<T>,
+    capacity: usize,
     dropped: u64,
 }
 
 impl<T> Events<T> {
     pub(crate) fn new() -> Self {
-        Self { queue: VecDeque::new(), dropped: 0 }
+        Self::with_capacity(CAPACITY)
+    }
+
+    /// A queue in which at most so many events wait, at least one.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self { queue: VecDeque::new(), capacity: capacity.max(1), dropped: 0 }
     }
 
     /// Adds an event; the oldest is given up, and counted, if nobody has asked for so many.
     pub(crate) fn push(&mut self, event: T) {
-        if self.queue.len() == CAPACITY {
+        if self.queue.len() >= self.capacity {
             self.queue.pop_front();
             self.dropped += 1;
         }

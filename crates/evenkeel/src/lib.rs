@@ -49,6 +49,7 @@
 //! - [`wire`]: every bit that travels;
 //! - [`lag`]: waiting before showing, so that everybody shows things alike;
 //! - [`simulation`]: games as local lag, timewarp, prediction and decision points drive them;
+//! - [`timewarp`]: late operations take effect when they should have;
 //! - [`determinism`]: a checker for games that rely on equal inputs giving equal results.
 //!
 //! # Features
@@ -80,6 +81,7 @@ pub mod receiver;
 pub mod sender;
 pub mod simulation;
 pub mod time;
+pub mod timewarp;
 pub mod trigger;
 pub mod wire;
 
@@ -99,6 +101,7 @@ pub use sender::{
 };
 pub use simulation::{Operation, Simulation, Tick};
 pub use time::{Duration, GlobalTime, Instant};
+pub use timewarp::{Timewarp, TimewarpConfig, TimewarpEvent};
 pub use trigger::{Cause, Threshold, Tolerance};
 
 /// The examples in the README are tests too.

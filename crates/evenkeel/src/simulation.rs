@@ -73,7 +73,7 @@ pub struct Operation<O> {
 ///
 /// It must be deterministic: from equal states, equal operations lead to equal states. That rules out clocks, random numbers
 /// that are not part of the state, iteration over hash maps with random seeds, and transcendental functions that differ
-/// between machines (use `libm`). `timewarp::check` finds out.
+/// between machines (use `libm`). [`timewarp::check`](crate::timewarp::check) finds out.
 ///
 /// At each tick the state first steps to it, and then the operations of the tick are applied. Both may come to verdicts: a
 /// hit, a kill, a goal, anything that must not be decided one way here and another way there.
@@ -108,6 +108,12 @@ pub trait Simulation {
     /// change, since all sites must agree. Default: yes.
     fn permits(&self, _issuer: HostId, _act: &Self::Act) -> bool {
         true
+    }
+
+    /// How long after its tick a verdict of this kind is announced: the longer, the fewer have to be revoked. `usual` is what
+    /// the configuration says. Must not depend on anything that operations change. Default: as usual.
+    fn verdict_lag(&self, _verdict: &Self::Verdict, usual: Duration) -> Duration {
+        usual
     }
 
     /// Where things are, for corrections to be shown softly: each entity once, in the same order every time. Default: nowhere.

@@ -26,7 +26,7 @@ pub enum Smoothing {
 
 impl Smoothing {
     /// How much of an offset is left after a time: 1 at the start, then smoothly down to 0.
-    pub(super) fn share(self, since: Duration, offset: f64) -> f64 {
+    pub(crate) fn share(self, since: Duration, offset: f64) -> f64 {
         match self {
             Self::Blend { over, snap_beyond } if since < over && offset <= snap_beyond => {
                 let left = 1.0 - since.max(Duration::ZERO).as_secs_f64() / over.as_secs_f64();

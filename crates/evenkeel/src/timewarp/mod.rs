@@ -1,0 +1,541 @@
+//! Timewarp: an operation that comes late takes effect when it should have.
+//!
+//! A [`Timewarp`] runs a [`Simulation`] and keeps its recent past: states and operations. When an operation arrives whose tick
+//! has been executed already, the state goes back to that tick and everything since is executed again, with the late
+//! operation in its place. In the end everybody has executed the same operations at the same ticks, whatever order they came
+//! in, and everybody has the same state.
+//!
+//! What was shown in between may have been wrong. A verdict that was announced and does not stand is a *paradox*: it is
+//! revoked, and counted. Waiting a little before announcing ([`TimewarpConfig::verdict_lag`]) costs little, because nobody
+//! steers by verdicts, and avoids most of them.
+//!
+//! The methods fall in four kinds: getters; commands ([`advance`](Timewarp::advance), [`overrule`](Timewarp::overrule));
+//! [`handle_operation`](Timewarp::handle_operation); and [`poll_event`](Timewarp::poll_event).
+//!
+//! *The state at a tick* is always the one after the tick's operations.
+
+mod check;
+mod config;
+mod error;
+mod history;
+mod operations;
+mod replay;
+mod soften;
+mod trail;
+mod verdicts;
+
+pub use check::{Diverged, Divergence, check};
+pub use config::{TimewarpConfig, TimewarpConfigError};
+pub use error::{AdvanceError, OperationError, OverruleError};
+pub use soften::Soften;
+
+use crate::events::Events;
+use crate::geometry::Vec3;
+use crate::ids::{EntityId, HostId};
+use crate::motion::State;
+use crate::simulation::{Operation, Simulation, Tick};
+use crate::time::{Duration, GlobalTime};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use config::ticks_in;
+use history::History;
+use operations::Operations;
+use trail::{Mark, Trail};
+use verdicts::Verdicts;
+
+/// How many digests of settled ticks are kept.
+const DIGESTS: usize = 256;
+
+/// Runs a simulation, and goes back in time for operations that come late. See the [module](self).
+///
+/// ```
+/// use evenkeel::simulation::{Operation, Simulation, Tick};
+/// use evenkeel::timewarp::{Accepted, Timewarp, TimewarpConfig, TimewarpEvent};
+/// use evenkeel::{Duration, GlobalTime, HostId};
+///
+/// /// Whoever grabs first, has it.
+/// #[derive(Clone, Default)]
+/// struct Prize(Option<HostId>);
+///
+/// impl Simulation for Prize {
+///     type Act = ();
+///     type Snapshot = Self;
+///     type Verdict = HostId;
+///     fn step_length(&self) -> Duration {
+///         Duration::from_millis(50)
+///     }
+///     fn save(&self, into: &mut Self) {
+///         into.clone_from(self);
+///     }
+///     fn restore(&mut self, from: &Self) {
+///         self.clone_from(from);
+///     }
+///     fn step(&mut self, _: &mut Vec<HostId>) {}
+///     fn apply(&mut self, issuer: HostId, _: &(), verdicts: &mut Vec<HostId>) {
+///         if self.0.is_none() {
+///             self.0 = Some(issuer);
+///             verdicts.push(issuer);
+///         }
+///     }
+///     fn digest(&self) -> u64 {
+///         self.0.map_or(0, |host| u64::from(host.0) + 1)
+///     }
+/// }
+///
+/// let at = GlobalTime::from_millis;
+/// let config = TimewarpConfig { verdict_lag: Duration::from_millis(100), ..TimewarpConfig::default() };
+/// let mut warp = Timewarp::new(Prize::default(), config, at(0))?;
+/// let grab = |issuer, millis| Operation { at: at(millis), issuer: HostId(issuer), sequence: 0, act: () };
+///
+/// assert_eq!(warp.handle_operation(grab(1, 50), at(10))?, Accepted::InTime);
+/// warp.advance(at(100))?;
+/// assert_eq!(warp.simulation().0, Some(HostId(1)));
+///
+/// // Host 2 was faster, but its operation took longer to get here.
+/// assert_eq!(warp.handle_operation(grab(2, 0), at(120))?, Accepted::Late { depth: 2 });
+/// warp.advance(at(150))?;
+/// assert_eq!(warp.simulation().0, Some(HostId(2)));
+///
+/// // Nobody had been told otherwise.
+/// let decided = TimewarpEvent::Decided { tick: Tick(0), verdict: HostId(2), late: false };
+/// assert_eq!(warp.poll_event(), Some(decided));
+/// assert_eq!((warp.poll_event(), warp.stats().paradoxes()), (None, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Timewarp<S: Simulation> {
+    simulation: S,
+    step: Duration,
+    config: TimewarpConfig,
+    history_ticks: i64,
+    /// The last tick that was executed.
+    tick: Tick,
+    now: GlobalTime,
+    /// Operations are taken for this tick and later ones.
+    floor: Tick,
+    /// The last tick whose state was given by the authority.
+    overruled: Option<Tick>,
+    /// The earliest tick with an operation that came after the tick was executed.
+    dirty: Option<Tick>,
+    history: History<S::Snapshot>,
+    operations: Operations<S::Act>,
+    verdicts: Verdicts<S::Verdict>,
+    /// Kept if the execution is verified.
+    trail: Trail,
+    verified: Tick,
+    /// Digests of settled ticks, oldest first.
+    digests: VecDeque<(Tick, u64)>,
+    decisions: Events<TimewarpEvent<S::Verdict>>,
+    /// Corrections wait apart from decisions, so that a rollback that moves everything costs no verdict.
+    corrections: Events<TimewarpEvent<S::Verdict>>,
+    stats: TimewarpStats,
+    /// The present, while the past is looked at.
+    present: S::Snapshot,
+    reached: Vec<S::Verdict>,
+    places: (Vec<(EntityId, State)>, Vec<(EntityId, State)>),
+}
+
+/// What became of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepted {
+    /// Its tick is still to come.
+    InTime,
+    /// Its tick has been executed: the next [`advance`](Timewarp::advance) will go back to it.
+    Late {
+        /// How many ticks back.
+        depth: i64,
+    },
+}
+
+/// What an [`advance`](Timewarp::advance) did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Advanced {
+    /// Ticks executed for the first time.
+    pub stepped: i64,
+    /// Ticks executed again.
+    pub replayed: i64,
+}
+
+/// Something a timewarp's application may want to know.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum TimewarpEvent<V> {
+    /// A verdict, announced at its time: its tick's and its lag.
+    Decided {
+        /// When it was reached.
+        tick: Tick,
+        /// What it is.
+        verdict: V,
+        /// Whether it ought to have been announced before: an operation that came late led to it.
+        late: bool,
+    },
+    /// A verdict that was announced does not stand: a paradox is healed.
+    Revoked {
+        /// When it had been reached.
+        tick: Tick,
+        /// What it was.
+        verdict: V,
+    },
+    /// A change of the past moved an entity. [`Soften`] makes a glide of it.
+    Corrected {
+        /// Which.
+        entity: EntityId,
+        /// From where it was to where it is.
+        by: Vec3,
+        /// How much its heading changed, in radians.
+        turned: f64,
+        /// How many ticks ago the past changed.
+        depth: i64,
+    },
+    /// The same operations led from the same state to another one: the simulation is not deterministic.
+    Diverged {
+        /// At which tick.
+        tick: Tick,
+        /// After which operation, by issuer and sequence; none if it was the step.
+        operation: Option<(HostId, u32)>,
+    },
+}
+
+/// What happened so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct TimewarpStats {
+    /// Operations accepted.
+    pub accepted: u64,
+    /// Of these, operations whose tick had been executed.
+    pub late: u64,
+    /// Operations refused.
+    pub refused: Refused,
+    /// Times the state went back for late operations.
+    pub rollbacks: u64,
+    /// Times the authority gave a state.
+    pub overruled: u64,
+    /// Ticks executed again.
+    pub replayed: u64,
+    /// Ticks of the deepest change of the past.
+    pub deepest: i64,
+    /// Verdicts announced.
+    pub decided: u64,
+    /// Of these, verdicts that ought to have been announced before.
+    pub decided_late: u64,
+    /// Verdicts announced and revoked.
+    pub revoked: u64,
+    /// Times the simulation was found not to be deterministic.
+    pub diverged: u64,
+    /// Decisions and divergences that nobody polled for in time.
+    pub decisions_dropped: u64,
+    /// Corrections that nobody polled for in time.
+    pub corrections_dropped: u64,
+}
+
+impl TimewarpStats {
+    /// Decisions that would have been others had all operations been known: verdicts revoked, and verdicts missed at their
+    /// time.
+    pub fn paradoxes(&self) -> u64 {
+        self.revoked + self.decided_late
+    }
+}
+
+/// Operations refused, by reason. See [`OperationError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+#[allow(missing_docs)] // they are the reasons' names
+pub struct Refused {
+    pub from_the_future: u64,
+    pub before_history: u64,
+    pub overruled: u64,
+    pub duplicate: u64,
+    pub conflict: u64,
+    pub not_permitted: u64,
+    pub too_many: u64,
+}
+
+impl Refused {
+    /// All of them together.
+    pub fn total(&self) -> u64 {
+        let late = self.before_history + self.overruled;
+        self.from_the_future + late + self.duplicate + self.conflict + self.not_permitted + self.too_many
+    }
+
+    fn count(&mut self, error: &OperationError) {
+        *match error {
+            OperationError::FromTheFuture { .. } => &mut self.from_the_future,
+            OperationError::BeforeHistory { .. } => &mut self.before_history,
+            OperationError::Overruled { .. } => &mut self.overruled,
+            OperationError::Duplicate => &mut self.duplicate,
+            OperationError::Conflict => &mut self.conflict,
+            OperationError::NotPermitted => &mut self.not_permitted,
+            OperationError::TooManyOperations { .. } | OperationError::TooManyIssuers { .. } => &mut self.too_many,
+        } += 1;
+    }
+}
+
+impl<S: Simulation> Timewarp<S> {
+    /// Starts with the state at the last tick that is not after now; operations of that tick are still taken.
+    pub fn new(simulation: S, config: TimewarpConfig, now: GlobalTime) -> Result<Self, TimewarpConfigError> {
+        let step = simulation.step_length();
+        config.validate(step)?;
+        let tick = Tick::at_or_before(now, step);
+        let history_ticks = ticks_in(config.history, step).max(1);
+        let mut warp = Self {
+            history: History::new(history_ticks, i64::from(config.snapshot_every), tick),
+            simulation,
+            step,
+            history_ticks,
+            tick,
+            now,
+            floor: tick,
+            overruled: None,
+            dirty: None,
+            operations: Operations::new(),
+            verdicts: Verdicts::new(),
+            trail: Trail::default(),
+            verified: tick,
+            digests: VecDeque::new(),
+            decisions: Events::with_capacity(config.max_events),
+            corrections: Events::with_capacity(config.max_events),
+            stats: TimewarpStats::default(),
+            present: S::Snapshot::default(),
+            reached: Vec::new(),
+            places: (Vec::new(), Vec::new()),
+            config,
+        };
+        warp.arrive(tick);
+        Ok(warp)
+    }
+
+    /// The game, at [`tick`](Self::tick). Late operations take effect at the next [`advance`](Self::advance).
+    pub fn simulation(&self) -> &S {
+        &self.simulation
+    }
+
+    /// The last tick that was executed.
+    pub fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// The length of a tick.
+    pub fn step_length(&self) -> Duration {
+        self.step
+    }
+
+    /// The last tick that no operation can change any more.
+    pub fn settled_until(&self) -> Tick {
+        Tick(self.floor.0 - 1)
+    }
+
+    /// What happened so far.
+    pub fn stats(&self) -> TimewarpStats {
+        TimewarpStats {
+            decisions_dropped: self.decisions.dropped(),
+            corrections_dropped: self.corrections.dropped(),
+            ..self.stats
+        }
+    }
+
+    /// Roughly the memory that the past takes, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        let states: usize = self.history.slots().iter().chain([&self.present]).map(S::snapshot_bytes).sum();
+        let places = (self.places.0.capacity() + self.places.1.capacity()) * size_of::<(EntityId, State)>();
+        states + self.operations.bytes() + self.verdicts.bytes() + self.trail.bytes() + places
+    }
+
+    /// The digest of the state at [`tick`](Self::tick).
+    pub fn digest(&self) -> u64 {
+        self.simulation.digest()
+    }
+
+    /// The digest of the state at a tick, if it is in the history or among the settled ticks whose digests are kept
+    /// ([`TimewarpConfig::digest_every`]). It is final, and must be the same everywhere, if the tick is
+    /// [settled](Self::settled_until). Late operations take effect first.
+    pub fn digest_at(&mut self, tick: Tick) -> Option<u64> {
+        match self.digests.binary_search_by_key(&tick, |kept| kept.0) {
+            Ok(index) => self.digests.get(index).map(|kept| kept.1),
+            Err(_) => self.look_back(tick, S::digest),
+        }
+    }
+
+    /// Shows the game as it was at a tick, if that is in the history. Late operations take effect first.
+    pub fn look_back<R>(&mut self, tick: Tick, look: impl FnOnce(&S) -> R) -> Option<R> {
+        self.heal();
+        self.visit(tick, look)
+    }
+
+    /// Takes an operation of this site or another.
+    ///
+    /// Operations that arrive when their tick is due belong before [`advance`](Self::advance), not after.
+    pub fn handle_operation(
+        &mut self,
+        operation: Operation<S::Act>,
+        now: GlobalTime,
+    ) -> Result<Accepted, OperationError> {
+        let tick = Tick::at_or_after(operation.at, self.step);
+        if let Err(error) = self.judge(&operation, tick, now.max(self.now)) {
+            self.stats.refused.count(&error);
+            return Err(error);
+        }
+        self.operations.insert(tick, operation);
+        self.stats.accepted += 1;
+        if tick > self.tick {
+            return Ok(Accepted::InTime);
+        }
+        self.stats.late += 1;
+        self.dirty = Some(self.dirty.map_or(tick, |dirty| dirty.min(tick)));
+        Ok(Accepted::Late { depth: self.tick.0 - tick.0 })
+    }
+
+    fn judge(&self, operation: &Operation<S::Act>, tick: Tick, now: GlobalTime) -> Result<(), OperationError> {
+        if let Some(known) = self.operations.find(operation.issuer, operation.sequence) {
+            return Err(if known == operation { OperationError::Duplicate } else { OperationError::Conflict });
+        }
+        let early = operation.at.since(now) - self.config.ahead;
+        if early > Duration::ZERO {
+            return Err(OperationError::FromTheFuture { by: early });
+        }
+        if tick < self.floor {
+            let by = self.floor.time(self.step).since(operation.at);
+            return Err(match self.overruled {
+                Some(given) if tick <= given => OperationError::Overruled { by },
+                _ => OperationError::BeforeHistory { by },
+            });
+        }
+        if !self.simulation.permits(operation.issuer, &operation.act) {
+            return Err(OperationError::NotPermitted);
+        }
+        let (known, limit) = (self.operations.of(operation.issuer), self.config.max_operations_per_issuer);
+        if known >= limit {
+            return Err(OperationError::TooManyOperations { limit });
+        }
+        let limit = self.config.max_issuers;
+        if known == 0 && self.operations.issuers() >= limit {
+            return Err(OperationError::TooManyIssuers { limit });
+        }
+        Ok(())
+    }
+
+    /// Lets time pass: goes back for all late operations at once, steps to the last tick that is not after now, announces what
+    /// is due.
+    pub fn advance(&mut self, now: GlobalTime) -> Result<Advanced, AdvanceError> {
+        if now < self.now {
+            return Err(AdvanceError::TimeWentBackwards { by: self.now.since(now) });
+        }
+        let target = Tick::at_or_before(now, self.step);
+        let (ticks, limit) = (target.0.saturating_sub(self.tick.0), ticks_in(self.config.max_catch_up, self.step));
+        if ticks > limit {
+            return Err(AdvanceError::TooFarBehind { ticks, limit });
+        }
+        self.now = now;
+        let replayed = self.heal();
+        while self.tick < target {
+            self.step_on();
+            self.settle();
+        }
+        self.announce();
+        self.verify();
+        Ok(Advanced { stepped: ticks.max(0), replayed })
+    }
+
+    /// The authority says what the state at a tick was, after the tick's operations. It replaces the own one, and what came
+    /// after is executed again. No operation of that tick or an earlier one is taken from now on.
+    ///
+    /// The tick may be one that is still to come: then the state jumps there. Verdicts of the tick and before stay as they
+    /// are, since a state does not tell what was decided on the way.
+    pub fn overrule(&mut self, tick: Tick, state: &S::Snapshot, now: GlobalTime) -> Result<(), OverruleError> {
+        if tick.next() < self.floor {
+            return Err(OverruleError::BeforeHistory { by: self.floor.0.saturating_sub(tick.0) - 1 });
+        }
+        let latest = Tick::at_or_before(now.max(self.now) + self.config.ahead, self.step);
+        if tick > latest {
+            return Err(OverruleError::FromTheFuture { by: tick.0.saturating_sub(latest.0) });
+        }
+        self.replace(tick, state);
+        Ok(())
+    }
+
+    /// What the application may want to know, decisions first. Poll until there is nothing more.
+    pub fn poll_event(&mut self) -> Option<TimewarpEvent<S::Verdict>> {
+        self.decisions.pop().or_else(|| self.corrections.pop())
+    }
+
+    /// Executes the next tick.
+    fn step_on(&mut self) {
+        self.tick = self.tick.next();
+        self.reached.clear();
+        self.simulation.step(&mut self.reached);
+        self.arrive(self.tick);
+    }
+
+    /// After the step to a tick: saves the state and applies the operations.
+    fn arrive(&mut self, tick: Tick) {
+        if let Some(slot) = self.history.slot(tick) {
+            self.simulation.save(slot);
+        }
+        if self.config.verify_every.is_some() {
+            self.trail.push(Mark { tick, operation: None, digest: self.simulation.digest() });
+        }
+        self.log(tick, true);
+        self.apply(tick);
+    }
+
+    /// Applies the operations of the present tick.
+    fn apply(&mut self, tick: Tick) {
+        let Self { simulation, operations, reached, trail, config, .. } = self;
+        let verifying = config.verify_every.is_some();
+        trail::apply_all(simulation, operations, tick, reached, |simulation, name| {
+            if verifying {
+                trail.push(Mark { tick, operation: Some(name), digest: simulation.digest() });
+            }
+        });
+        self.log(tick, false);
+    }
+
+    /// Notes the verdicts just reached.
+    fn log(&mut self, tick: Tick, by_step: bool) {
+        for verdict in self.reached.drain(..) {
+            let lag = self.simulation.verdict_lag(&verdict, self.config.verdict_lag);
+            let due = tick.time(self.step) + lag.max(Duration::ZERO).min(self.config.history);
+            self.verdicts.add(tick, by_step, verdict, due);
+        }
+    }
+
+    /// Gives up what no operation can change any more.
+    fn settle(&mut self) {
+        self.floor = self.floor.max(Tick(self.tick.0 - self.history_ticks));
+        // Remembered for longer, so that a duplicate is not taken for an operation that was missed.
+        self.operations.forget_before(Tick(self.floor.0 - self.history_ticks));
+        if self.config.verify_every.is_some() {
+            let oldest = self.history.at_or_before(self.floor).map_or(self.floor, |(tick, _)| tick);
+            self.trail.forget_before(oldest);
+        }
+        let settled = self.settled_until();
+        if let Some(every) = self.config.digest_every {
+            let kept = self.digests.back().map_or(i64::MIN, |last| last.0.0);
+            if settled.0 % i64::from(every) == 0 && settled.0 > kept {
+                self.keep_digest(settled);
+            }
+        }
+    }
+
+    fn keep_digest(&mut self, tick: Tick) {
+        let Some(digest) = self.visit(tick, S::digest) else { return };
+        if self.digests.len() >= DIGESTS {
+            self.digests.pop_front();
+        }
+        self.digests.push_back((tick, digest));
+    }
+
+    /// Announces the verdicts that are due.
+    fn announce(&mut self) {
+        let Self { verdicts, decisions, stats, .. } = self;
+        verdicts.announce(self.now, |event| {
+            stats.decided += 1;
+            stats.decided_late += u64::from(matches!(event, TimewarpEvent::Decided { late: true, .. }));
+            decisions.push(event);
+        });
+        self.verdicts.forget_before(self.floor);
+    }
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) mod toy;
