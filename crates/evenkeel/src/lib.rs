@@ -49,6 +49,8 @@
 //! - [`wire`]: every bit that travels;
 //! - [`simulation`]: games as local lag, timewarp, prediction and decision points drive them;
 //! - [`timewarp`]: late operations take effect when they should have;
+//! - [`prediction`]: what a player does shows at once, and the authority has the last word;
+//! - [`decision`]: servers that mirror each other;
 //! - [`determinism`]: a checker for games that rely on equal inputs giving equal results.
 //!
 //! # Features
@@ -66,6 +68,7 @@ extern crate std;
 pub mod clock;
 mod constraint;
 mod convert;
+pub mod decision;
 pub mod delay;
 pub mod determinism;
 mod events;
@@ -75,6 +78,7 @@ pub mod ledger;
 pub mod motion;
 pub mod path;
 pub mod policy;
+pub mod prediction;
 pub mod receiver;
 pub mod sender;
 pub mod simulation;
@@ -85,11 +89,13 @@ pub mod wire;
 
 pub use clock::Clock;
 pub use constraint::Constraint;
+pub use decision::{DecisionConfig, DecisionEvent, DecisionPoint, Synchronisation};
 pub use geometry::{Quat, Vec3, wrap_angle};
 pub use ids::{EntityId, HostId};
 pub use ledger::{ClockRule, Fairness, Ledger, Placing, Relevance};
 pub use motion::{Attitude, Course, Law, Motion, MotionKind, Pose, State};
 pub use policy::{Budget, Policy};
+pub use prediction::{Prediction, PredictionConfig, PredictionEvent};
 pub use receiver::{
     Beyond, Handled, PlaceError, Placement, Receiver, ReceiverConfig, ReceiverError, ReceiverEvent, Smoothing,
 };

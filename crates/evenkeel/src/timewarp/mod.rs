@@ -112,6 +112,10 @@ pub struct Timewarp<S: Simulation> {
     now: GlobalTime,
     /// Operations are taken for this tick and later ones.
     floor: Tick,
+    /// Operations and verdicts are remembered for longer, from this tick on.
+    remembered: Tick,
+    /// Verdicts of earlier ticks have long been announced, and are not again.
+    announced_before: Tick,
     /// The last tick whose state was given by the authority.
     overruled: Option<Tick>,
     /// The earliest tick with an operation that came after the tick was executed.
@@ -153,6 +157,16 @@ pub struct Advanced {
     pub stepped: i64,
     /// Ticks executed again.
     pub replayed: i64,
+}
+
+/// All that another site needs to agree: a state that is settled, and what happened since. It travels by the game's own means.
+pub struct Briefing<S: Simulation> {
+    /// The last settled tick.
+    pub tick: Tick,
+    /// The state after the operations of that tick.
+    pub state: S::Snapshot,
+    /// All operations known of later ticks.
+    pub operations: Vec<Operation<S::Act>>,
 }
 
 /// Something a timewarp's application may want to know.
@@ -284,6 +298,8 @@ impl<S: Simulation> Timewarp<S> {
             tick,
             now,
             floor: tick,
+            remembered: tick,
+            announced_before: tick,
             overruled: None,
             dirty: None,
             operations: Operations::new(),
@@ -435,19 +451,45 @@ impl<S: Simulation> Timewarp<S> {
     }
 
     /// The authority says what the state at a tick was, after the tick's operations. It replaces the own one, and what came
-    /// after is executed again. No operation of that tick or an earlier one is taken from now on.
+    /// after is executed again. No operation of that tick or an earlier one is taken from now on, nor an earlier state. The
+    /// tick may be up to twice as old as the history.
     ///
     /// The tick may be one that is still to come: then the state jumps there. Verdicts of the tick and before stay as they
     /// are, since a state does not tell what was decided on the way.
     pub fn overrule(&mut self, tick: Tick, state: &S::Snapshot, now: GlobalTime) -> Result<(), OverruleError> {
-        if tick.next() < self.floor {
-            return Err(OverruleError::BeforeHistory { by: self.floor.0.saturating_sub(tick.0) - 1 });
+        self.judge_state(tick, self.remembered, now)?;
+        self.replace(tick, state, &[]);
+        Ok(())
+    }
+
+    /// The state at the last settled tick and all operations known since: what another site needs to agree with this one. Late
+    /// operations take effect first. Nothing if nothing is settled yet.
+    pub fn briefing(&mut self) -> Option<Briefing<S>> {
+        let tick = self.settled_until();
+        let mut state = S::Snapshot::default();
+        self.look_back(tick, |simulation| simulation.save(&mut state))?;
+        Some(Briefing { tick, state, operations: self.operations.after(tick).cloned().collect() })
+    }
+
+    /// Takes another site's word for everything: its state, as by [`overrule`](Self::overrule), and its operations since. It may
+    /// be older than the history, by up to [`TimewarpConfig::max_catch_up`]. Operations that are known already, or that would
+    /// be refused anyway, are left out; the latter are counted.
+    pub fn resume(&mut self, briefing: &Briefing<S>, now: GlobalTime) -> Result<(), OverruleError> {
+        let reach = ticks_in(self.config.max_catch_up, self.step);
+        self.judge_state(briefing.tick, Tick(self.tick.0.saturating_sub(reach)), now)?;
+        self.replace(briefing.tick, &briefing.state, &briefing.operations);
+        Ok(())
+    }
+
+    fn judge_state(&self, tick: Tick, earliest: Tick, now: GlobalTime) -> Result<(), OverruleError> {
+        let earliest = self.overruled.map_or(earliest, |given| earliest.max(given.next()));
+        if tick.next() < earliest {
+            return Err(OverruleError::BeforeHistory { by: earliest.0.saturating_sub(tick.0) - 1 });
         }
         let latest = Tick::at_or_before(now.max(self.now) + self.config.ahead, self.step);
         if tick > latest {
             return Err(OverruleError::FromTheFuture { by: tick.0.saturating_sub(latest.0) });
         }
-        self.replace(tick, state);
         Ok(())
     }
 
@@ -490,6 +532,9 @@ impl<S: Simulation> Timewarp<S> {
 
     /// Notes the verdicts just reached.
     fn log(&mut self, tick: Tick, by_step: bool) {
+        if tick < self.announced_before {
+            self.reached.clear();
+        }
         for verdict in self.reached.drain(..) {
             let lag = self.simulation.verdict_lag(&verdict, self.config.verdict_lag);
             let due = tick.time(self.step) + lag.max(Duration::ZERO).min(self.config.history);
@@ -500,8 +545,10 @@ impl<S: Simulation> Timewarp<S> {
     /// Gives up what no operation can change any more.
     fn settle(&mut self) {
         self.floor = self.floor.max(Tick(self.tick.0 - self.history_ticks));
-        // Remembered for longer, so that a duplicate is not taken for an operation that was missed.
-        self.operations.forget_before(Tick(self.floor.0 - self.history_ticks));
+        // Remembered for longer, so that a duplicate is not taken for an operation that was missed, and because a state that
+        // was settled elsewhere is older than the history when it gets here.
+        self.remembered = self.remembered.max(Tick(self.floor.0 - self.history_ticks));
+        self.operations.forget_before(self.remembered);
         if self.config.verify_every.is_some() {
             let oldest = self.history.at_or_before(self.floor).map_or(self.floor, |(tick, _)| tick);
             self.trail.forget_before(oldest);
@@ -531,7 +578,7 @@ impl<S: Simulation> Timewarp<S> {
             stats.decided_late += u64::from(matches!(event, TimewarpEvent::Decided { late: true, .. }));
             decisions.push(event);
         });
-        self.verdicts.forget_before(self.floor);
+        self.verdicts.forget_before(self.remembered);
     }
 }
 

@@ -170,6 +170,48 @@ fn the_authority_replaces_the_state_and_later_operations_are_replayed() {
 }
 
 #[test]
+fn another_sites_briefing_heals_what_came_too_late_and_lets_a_newcomer_in() {
+    let operations = [operation(10, 0, 0, Act::Steer(3.0)), operation(30, 1, 0, Act::Shoot)];
+    let (missed, recent) = (operation(20, 2, 0, Act::Steer(4.0)), operation(88, 0, 1, Act::Shoot));
+    let [mut informed, mut healed] = [warp(TimewarpConfig::default()), warp(TimewarpConfig::default())];
+    for operation in operations {
+        informed.handle_operation(operation, time(0)).unwrap();
+        healed.handle_operation(operation, time(0)).unwrap();
+    }
+    assert!(informed.briefing().is_none(), "nothing is settled yet");
+    informed.handle_operation(missed, time(0)).unwrap();
+    let mut events = vec![];
+    for tick in 0..=90 {
+        informed.advance(time(tick)).unwrap();
+        healed.advance(time(tick)).unwrap();
+        events.extend(drain(&mut healed));
+    }
+    assert!(matches!(healed.handle_operation(missed, time(90)), Err(OperationError::BeforeHistory { .. })));
+    informed.handle_operation(recent, time(90)).unwrap();
+    let briefing = informed.briefing().unwrap();
+    assert_eq!((briefing.tick, briefing.operations.len()), (Tick(39), 1));
+    // It takes a while to get there, until its tick has left the history there.
+    let mut newcomer = Timewarp::new(Toy::default(), TimewarpConfig::default(), time(100)).unwrap();
+    for warp in [&mut healed, &mut newcomer] {
+        warp.advance(time(100)).unwrap();
+        assert!(warp.settled_until() > briefing.tick);
+        warp.resume(&briefing, time(100)).unwrap();
+        for tick in 100..130 {
+            warp.advance(time(tick)).unwrap();
+        }
+    }
+    events.extend(drain(&mut healed));
+    let expected = in_order(&[operations[0], operations[1], missed, recent], 129);
+    assert_eq!(healed.simulation(), &expected.0);
+    assert_eq!(newcomer.simulation(), &expected.0);
+    assert_eq!(healed.stats().refused.total(), 1);
+    let recent = |verdicts: Vec<(Tick, Verdict)>| verdicts.into_iter().filter(|v| v.0 > Tick(39)).collect::<Vec<_>>();
+    let mut expected = recent(expected.1);
+    expected.sort();
+    assert_eq!(recent(standing(&events)), expected, "no verdict is announced twice");
+}
+
+#[test]
 fn the_past_can_be_looked_at_and_its_digests_outlive_it() {
     for snapshot_every in [1, 4] {
         let operations = [operation(3, 0, 0, Act::Steer(1.0)), operation(50, 1, 0, Act::Shoot)];
