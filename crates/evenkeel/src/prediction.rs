@@ -151,7 +151,7 @@ impl<S: Simulation> Prediction<S> {
         if config.lag.is_negative() {
             return Err(TimewarpConfigError::Negative("lag"));
         }
-        if !(config.tolerance >= 0.0) {
+        if config.tolerance.is_nan() || config.tolerance < 0.0 {
             return Err(TimewarpConfigError::Negative("tolerance"));
         }
         Ok(Self {

@@ -43,6 +43,8 @@ use operations::Operations;
 use trail::{Mark, Trail};
 use verdicts::Verdicts;
 
+type Places = Vec<(EntityId, State)>;
+
 /// How many digests of settled ticks are kept.
 const DIGESTS: usize = 256;
 
@@ -83,7 +85,7 @@ const DIGESTS: usize = 256;
 /// }
 ///
 /// let at = GlobalTime::from_millis;
-/// let config = TimewarpConfig { verdict_lag: Duration::from_millis(100), ..TimewarpConfig::default() };
+/// let config = TimewarpConfig { verdict_lag: Duration::from_millis(150), ..TimewarpConfig::default() };
 /// let mut warp = Timewarp::new(Prize::default(), config, at(0))?;
 /// let grab = |issuer, millis| Operation { at: at(millis), issuer: HostId(issuer), sequence: 0, act: () };
 ///
@@ -135,7 +137,8 @@ pub struct Timewarp<S: Simulation> {
     /// The present, while the past is looked at.
     present: S::Snapshot,
     reached: Vec<S::Verdict>,
-    places: (Vec<(EntityId, State)>, Vec<(EntityId, State)>),
+    /// Where things were before a change of the past, and where they are after it.
+    places: (Places, Places),
 }
 
 /// What became of an operation.
