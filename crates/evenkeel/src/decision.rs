@@ -342,13 +342,20 @@ impl<S: Simulation> DecisionPoint<S> {
         self.warp.briefing()
     }
 
-    /// Takes a peer's word for everything, to agree with it again. See [`Timewarp::resume`].
+    /// Takes a peer's word for everything, to agree with it again. See [`Timewarp::resume`]. If some of its operations cannot be
+    /// taken, this mirror stays [desynchronised](Self::desynchronised).
     pub fn resynchronise(&mut self, briefing: &Briefing<S>, now: GlobalTime) -> Result<(), OverruleError> {
+        let lost = |stats: TimewarpStats| {
+            let refused = stats.refused;
+            refused.conflict + refused.too_many + refused.from_the_future + refused.not_permitted
+        };
+        let before = lost(self.stats());
         self.warp.resume(briefing, now)?;
         let step = self.warp.step_length();
         let told = briefing.operations.iter().map(|operation| Tick::at_or_after(operation.at, step));
         let told = told.fold(briefing.tick, Tick::max);
-        self.missing = self.missing.filter(|missing| *missing > told);
+        let all_taken = lost(self.stats()) == before;
+        self.missing = if all_taken { self.missing.filter(|missing| *missing > told) } else { Some(told) };
         Ok(())
     }
 
@@ -436,9 +443,17 @@ mod tests {
         mirrors[0].advance(time(110)).unwrap();
         mirrors[0].resynchronise(&briefing, time(110)).unwrap();
         assert_eq!((mirrors[0].desynchronised(), mirrors[0].simulation()), (None, &in_order(&[missed], 110).0));
+        // A briefing that contradicts what is known here heals nothing.
+        let known = mirrors[0].submit(HostId(0), 7, Act::Shoot, Duration::ZERO, time(110)).unwrap();
+        let mut contradicting = mirrors[1].briefing().unwrap();
+        contradicting.operations.push(Operation { act: Act::Steer(9.0), ..known });
+        mirrors[0].resynchronise(&contradicting, time(110)).unwrap();
+        assert!(mirrors[0].desynchronised().is_some());
+        mirrors[0].resynchronise(&briefing, time(110)).unwrap();
         // What comes once more is in the state.
+        let desynchronised = mirrors[0].desynchronised();
         assert!(mirrors[0].handle_operation(host(1), missed, time(110)).is_err());
-        assert_eq!(mirrors[0].desynchronised(), None);
+        assert_eq!(mirrors[0].desynchronised(), desynchronised);
     }
 
     /// When, who, what, and how long it takes to each mirror, in ticks.

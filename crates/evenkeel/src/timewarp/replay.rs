@@ -6,6 +6,7 @@ use crate::geometry::wrap_angle;
 use crate::ids::EntityId;
 use crate::motion::State;
 use crate::simulation::{Operation, Simulation, Tick};
+use crate::time::GlobalTime;
 use core::mem;
 
 impl<S: Simulation> Timewarp<S> {
@@ -17,7 +18,6 @@ impl<S: Simulation> Timewarp<S> {
         self.places.0.clear();
         self.simulation.places(&mut self.places.0);
         self.simulation.restore(state);
-        self.history.cut_after(from);
         self.trail.cut_after_step(from);
         self.verified = self.verified.min(from);
         self.verdicts.doubt_after(from, false);
@@ -29,7 +29,13 @@ impl<S: Simulation> Timewarp<S> {
     }
 
     /// Takes a state that was given, adds operations, and executes everything since again.
-    pub(super) fn replace(&mut self, tick: Tick, state: &S::Snapshot, operations: &[Operation<S::Act>]) {
+    pub(super) fn replace(
+        &mut self,
+        tick: Tick,
+        state: &S::Snapshot,
+        operations: &[Operation<S::Act>],
+        now: GlobalTime,
+    ) {
         let (present, depth) = (self.tick, self.tick.0 - tick.0);
         self.places.0.clear();
         if depth >= 0 {
@@ -47,7 +53,7 @@ impl<S: Simulation> Timewarp<S> {
         self.overruled = Some(tick);
         for operation in operations {
             // What is refused is counted; what is late is about to be executed.
-            let _ = self.handle_operation(operation.clone(), self.now);
+            let _ = self.handle_operation(operation.clone(), now);
         }
         self.dirty = None;
         self.stats.overruled += 1;

@@ -1,5 +1,6 @@
 use super::toy::{Act, PLAYERS, STEP, Toy, Verdict, in_order, operation, time};
 use super::*;
+use crate::ids::HostId;
 use proptest::prelude::*;
 use std::vec;
 
@@ -209,6 +210,31 @@ fn another_sites_briefing_heals_what_came_too_late_and_lets_a_newcomer_in() {
     let mut expected = recent(expected.1);
     expected.sort();
     assert_eq!(recent(standing(&events)), expected, "no verdict is announced twice");
+}
+
+#[test]
+fn a_briefing_from_before_living_memory_announces_nothing_again() {
+    let operations = [operation(20, 0, 0, Act::Shoot), operation(110, 1, 0, Act::Shoot)];
+    let mut informed = warp(TimewarpConfig::default());
+    let mut other = warp(TimewarpConfig::default());
+    for operation in operations {
+        informed.handle_operation(operation, time(60)).unwrap();
+        other.handle_operation(operation, time(60)).unwrap();
+    }
+    informed.advance(time(61)).unwrap();
+    let briefing = informed.briefing().unwrap();
+    assert!(briefing.tick < Tick(20));
+    other.advance(time(170)).unwrap();
+    let before = drain(&mut other);
+    assert!(before.len() >= 2);
+    assert!(matches!(
+        other.overrule(briefing.tick, &briefing.state, time(170)),
+        Err(OverruleError::BeforeHistory { .. })
+    ));
+    other.resume(&briefing, time(170)).unwrap();
+    other.advance(time(175)).unwrap();
+    assert_eq!(drain(&mut other), []);
+    assert_eq!(other.simulation(), &in_order(&operations, 175).0);
 }
 
 #[test]
