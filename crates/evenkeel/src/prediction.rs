@@ -299,6 +299,23 @@ mod tests {
     }
 
     #[test]
+    fn corrections_within_the_tolerance_are_no_revocations() {
+        for (tolerance, revocations) in [(0.2, 1), (0.3, 0)] {
+            let config = PredictionConfig { tolerance, ..PredictionConfig::of(HostId(1), EntityId(1)) };
+            let mut prediction = Prediction::new(Toy::default(), config, GlobalTime::ZERO).unwrap();
+            prediction.advance(time(10)).unwrap();
+            // Somebody hit the own entity, which moves by a quarter.
+            let (state, _) = in_order(&[operation(3, 0, 0, Act::Shoot)], 5);
+            prediction.handle_state(Tick(5), &state, time(10)).unwrap();
+            let stats = prediction.stats();
+            assert_eq!((stats.revocations, stats.mean), (revocations, 0.25 * revocations as f64));
+            let corrected = core::iter::from_fn(|| prediction.poll_event())
+                .any(|event| matches!(event, PredictionEvent::Timewarp(TimewarpEvent::Corrected { depth: 5, .. })));
+            assert!(corrected);
+        }
+    }
+
+    #[test]
     fn a_silent_authority_is_reported_once_for_each_silence() {
         let mut prediction = prediction();
         for tick in 0..60 {

@@ -85,6 +85,16 @@ fn a_verdict_that_is_revised_before_it_is_announced_is_nobodys_business() {
 }
 
 #[test]
+fn no_verdict_waits_for_longer_than_the_history() {
+    let mut warp = warp(TimewarpConfig { verdict_lag: Duration::from_secs(9), ..TimewarpConfig::default() });
+    warp.handle_operation(operation(5, 0, 0, Act::Shoot), time(0)).unwrap();
+    warp.advance(time(54)).unwrap();
+    assert_eq!(warp.poll_event(), None);
+    warp.advance(time(55)).unwrap();
+    assert!(matches!(warp.poll_event(), Some(TimewarpEvent::Decided { tick: Tick(5), late: false, .. })));
+}
+
+#[test]
 fn time_neither_goes_back_nor_runs_away() {
     let mut warp = warp(TimewarpConfig::default());
     warp.advance(time(10)).unwrap();
@@ -197,6 +207,7 @@ fn another_sites_briefing_heals_what_came_too_late_and_lets_a_newcomer_in() {
         warp.advance(time(100)).unwrap();
         assert!(warp.settled_until() > briefing.tick);
         warp.resume(&briefing, time(100)).unwrap();
+        assert_eq!(warp.settled_until(), Tick(49), "the history reaches no further back than before");
         for tick in 100..130 {
             warp.advance(time(tick)).unwrap();
         }
@@ -503,4 +514,17 @@ fn a_timewarp_that_verifies_itself_names_the_first_operation_too() {
         assert_eq!(found, expected);
         assert_eq!(warp.stats().diverged, u64::from(expected.is_some()));
     }
+}
+
+#[test]
+fn what_is_executed_again_is_verified_again() {
+    let config = TimewarpConfig { verify_every: Some(10), ..TimewarpConfig::default() };
+    let mut warp = Timewarp::new(Flawed { flaw: Flaw::Hidden, value: 1, hidden: 0 }, config, GlobalTime::ZERO).unwrap();
+    warp.handle_operation(flawed_operations()[0], time(0)).unwrap();
+    warp.advance(time(12)).unwrap();
+    assert_eq!(warp.poll_event(), None);
+    warp.handle_operation(flawed_operations()[1], time(12)).unwrap();
+    warp.advance(time(20)).unwrap();
+    let expected = TimewarpEvent::Diverged { tick: Tick(6), operation: Some((HostId(1), 1)) };
+    assert_eq!(warp.poll_event(), Some(expected));
 }
