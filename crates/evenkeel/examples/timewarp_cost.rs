@@ -49,7 +49,7 @@ impl Simulation for Cars {
         for car in &mut self.0 {
             car.heading += car.turn_rate * dt;
             let (sin, cos) = libm::sincos(car.heading);
-            car.position = car.position + Vec3::new(cos, sin, 0.0) * (car.speed * dt);
+            car.position += Vec3::new(cos, sin, 0.0) * (car.speed * dt);
         }
     }
 

@@ -50,6 +50,8 @@
 //! - [`lag`]: waiting before showing, so that everybody shows things alike;
 //! - [`simulation`]: games as local lag, timewarp, prediction and decision points drive them;
 //! - [`timewarp`]: late operations take effect when they should have;
+//! - [`prediction`]: what a player does shows at once, and the authority has the last word;
+//! - [`decision`]: servers that mirror each other;
 //! - [`determinism`]: a checker for games that rely on equal inputs giving equal results.
 //!
 //! # Features
@@ -67,6 +69,7 @@ extern crate std;
 pub mod clock;
 mod constraint;
 mod convert;
+pub mod decision;
 pub mod delay;
 pub mod determinism;
 mod events;
@@ -77,6 +80,7 @@ pub mod ledger;
 pub mod motion;
 pub mod path;
 pub mod policy;
+pub mod prediction;
 pub mod receiver;
 pub mod sender;
 pub mod simulation;
@@ -87,12 +91,14 @@ pub mod wire;
 
 pub use clock::Clock;
 pub use constraint::Constraint;
+pub use decision::{DecisionConfig, DecisionEvent, DecisionPoint, Synchronisation};
 pub use geometry::{Quat, Vec3, wrap_angle};
 pub use ids::{EntityId, HostId};
 pub use lag::{Lag, LagChange};
 pub use ledger::{ClockRule, Fairness, Ledger, Placing, Relevance};
 pub use motion::{Attitude, Course, Law, Motion, MotionKind, Pose, State};
 pub use policy::{Budget, Policy};
+pub use prediction::{Prediction, PredictionConfig, PredictionEvent};
 pub use receiver::{
     Beyond, Handled, PlaceError, Placement, Receiver, ReceiverConfig, ReceiverError, ReceiverEvent, Smoothing,
 };

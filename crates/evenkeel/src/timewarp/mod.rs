@@ -20,6 +20,7 @@ mod error;
 mod history;
 mod operations;
 mod replay;
+mod report;
 mod soften;
 mod trail;
 mod verdicts;
@@ -27,11 +28,11 @@ mod verdicts;
 pub use check::{Diverged, Divergence, check};
 pub use config::{TimewarpConfig, TimewarpConfigError};
 pub use error::{AdvanceError, OperationError, OverruleError};
+pub use report::{Accepted, Advanced, Briefing, Refused, TimewarpEvent, TimewarpStats};
 pub use soften::Soften;
 
 use crate::events::Events;
-use crate::geometry::Vec3;
-use crate::ids::{EntityId, HostId};
+use crate::ids::EntityId;
 use crate::motion::State;
 use crate::simulation::{Operation, Simulation, Tick};
 use crate::time::{Duration, GlobalTime};
@@ -42,6 +43,8 @@ use history::History;
 use operations::Operations;
 use trail::{Mark, Trail};
 use verdicts::Verdicts;
+
+type Places = Vec<(EntityId, State)>;
 
 /// How many digests of settled ticks are kept.
 const DIGESTS: usize = 256;
@@ -83,7 +86,7 @@ const DIGESTS: usize = 256;
 /// }
 ///
 /// let at = GlobalTime::from_millis;
-/// let config = TimewarpConfig { verdict_lag: Duration::from_millis(100), ..TimewarpConfig::default() };
+/// let config = TimewarpConfig { verdict_lag: Duration::from_millis(150), ..TimewarpConfig::default() };
 /// let mut warp = Timewarp::new(Prize::default(), config, at(0))?;
 /// let grab = |issuer, millis| Operation { at: at(millis), issuer: HostId(issuer), sequence: 0, act: () };
 ///
@@ -112,6 +115,10 @@ pub struct Timewarp<S: Simulation> {
     now: GlobalTime,
     /// Operations are taken for this tick and later ones.
     floor: Tick,
+    /// Operations and verdicts are remembered for longer, from this tick on.
+    remembered: Tick,
+    /// Verdicts of earlier ticks have long been announced, and are not again.
+    announced_before: Tick,
     /// The last tick whose state was given by the authority.
     overruled: Option<Tick>,
     /// The earliest tick with an operation that came after the tick was executed.
@@ -131,142 +138,8 @@ pub struct Timewarp<S: Simulation> {
     /// The present, while the past is looked at.
     present: S::Snapshot,
     reached: Vec<S::Verdict>,
-    places: (Vec<(EntityId, State)>, Vec<(EntityId, State)>),
-}
-
-/// What became of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Accepted {
-    /// Its tick is still to come.
-    InTime,
-    /// Its tick has been executed: the next [`advance`](Timewarp::advance) will go back to it.
-    Late {
-        /// How many ticks back.
-        depth: i64,
-    },
-}
-
-/// What an [`advance`](Timewarp::advance) did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Advanced {
-    /// Ticks executed for the first time.
-    pub stepped: i64,
-    /// Ticks executed again.
-    pub replayed: i64,
-}
-
-/// Something a timewarp's application may want to know.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum TimewarpEvent<V> {
-    /// A verdict, announced at its time: its tick's and its lag.
-    Decided {
-        /// When it was reached.
-        tick: Tick,
-        /// What it is.
-        verdict: V,
-        /// Whether it ought to have been announced before: an operation that came late led to it.
-        late: bool,
-    },
-    /// A verdict that was announced does not stand: a paradox is healed.
-    Revoked {
-        /// When it had been reached.
-        tick: Tick,
-        /// What it was.
-        verdict: V,
-    },
-    /// A change of the past moved an entity. [`Soften`] makes a glide of it.
-    Corrected {
-        /// Which.
-        entity: EntityId,
-        /// From where it was to where it is.
-        by: Vec3,
-        /// How much its heading changed, in radians.
-        turned: f64,
-        /// How many ticks ago the past changed.
-        depth: i64,
-    },
-    /// The same operations led from the same state to another one: the simulation is not deterministic.
-    Diverged {
-        /// At which tick.
-        tick: Tick,
-        /// After which operation, by issuer and sequence; none if it was the step.
-        operation: Option<(HostId, u32)>,
-    },
-}
-
-/// What happened so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct TimewarpStats {
-    /// Operations accepted.
-    pub accepted: u64,
-    /// Of these, operations whose tick had been executed.
-    pub late: u64,
-    /// Operations refused.
-    pub refused: Refused,
-    /// Times the state went back for late operations.
-    pub rollbacks: u64,
-    /// Times the authority gave a state.
-    pub overruled: u64,
-    /// Ticks executed again.
-    pub replayed: u64,
-    /// Ticks of the deepest change of the past.
-    pub deepest: i64,
-    /// Verdicts announced.
-    pub decided: u64,
-    /// Of these, verdicts that ought to have been announced before.
-    pub decided_late: u64,
-    /// Verdicts announced and revoked.
-    pub revoked: u64,
-    /// Times the simulation was found not to be deterministic.
-    pub diverged: u64,
-    /// Decisions and divergences that nobody polled for in time.
-    pub decisions_dropped: u64,
-    /// Corrections that nobody polled for in time.
-    pub corrections_dropped: u64,
-}
-
-impl TimewarpStats {
-    /// Decisions that would have been others had all operations been known: verdicts revoked, and verdicts missed at their
-    /// time.
-    pub fn paradoxes(&self) -> u64 {
-        self.revoked + self.decided_late
-    }
-}
-
-/// Operations refused, by reason. See [`OperationError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[non_exhaustive]
-#[allow(missing_docs)] // they are the reasons' names
-pub struct Refused {
-    pub from_the_future: u64,
-    pub before_history: u64,
-    pub overruled: u64,
-    pub duplicate: u64,
-    pub conflict: u64,
-    pub not_permitted: u64,
-    pub too_many: u64,
-}
-
-impl Refused {
-    /// All of them together.
-    pub fn total(&self) -> u64 {
-        let late = self.before_history + self.overruled;
-        self.from_the_future + late + self.duplicate + self.conflict + self.not_permitted + self.too_many
-    }
-
-    fn count(&mut self, error: &OperationError) {
-        *match error {
-            OperationError::FromTheFuture { .. } => &mut self.from_the_future,
-            OperationError::BeforeHistory { .. } => &mut self.before_history,
-            OperationError::Overruled { .. } => &mut self.overruled,
-            OperationError::Duplicate => &mut self.duplicate,
-            OperationError::Conflict => &mut self.conflict,
-            OperationError::NotPermitted => &mut self.not_permitted,
-            OperationError::TooManyOperations { .. } | OperationError::TooManyIssuers { .. } => &mut self.too_many,
-        } += 1;
-    }
+    /// Where things were before a change of the past, and where they are after it.
+    places: (Places, Places),
 }
 
 impl<S: Simulation> Timewarp<S> {
@@ -284,6 +157,8 @@ impl<S: Simulation> Timewarp<S> {
             tick,
             now,
             floor: tick,
+            remembered: tick,
+            announced_before: tick,
             overruled: None,
             dirty: None,
             operations: Operations::new(),
@@ -435,19 +310,45 @@ impl<S: Simulation> Timewarp<S> {
     }
 
     /// The authority says what the state at a tick was, after the tick's operations. It replaces the own one, and what came
-    /// after is executed again. No operation of that tick or an earlier one is taken from now on.
+    /// after is executed again. No operation of that tick or an earlier one is taken from now on, nor an earlier state. The
+    /// tick may be up to twice as old as the history.
     ///
     /// The tick may be one that is still to come: then the state jumps there. Verdicts of the tick and before stay as they
     /// are, since a state does not tell what was decided on the way.
     pub fn overrule(&mut self, tick: Tick, state: &S::Snapshot, now: GlobalTime) -> Result<(), OverruleError> {
-        if tick.next() < self.floor {
-            return Err(OverruleError::BeforeHistory { by: self.floor.0.saturating_sub(tick.0) - 1 });
+        self.judge_state(tick, self.remembered, now)?;
+        self.replace(tick, state, &[], now);
+        Ok(())
+    }
+
+    /// The state at the last settled tick and all operations known since: what another site needs to agree with this one. Late
+    /// operations take effect first. Nothing if nothing is settled yet.
+    pub fn briefing(&mut self) -> Option<Briefing<S>> {
+        let tick = self.settled_until();
+        let mut state = S::Snapshot::default();
+        self.look_back(tick, |simulation| simulation.save(&mut state))?;
+        Some(Briefing { tick, state, operations: self.operations.after(tick).cloned().collect() })
+    }
+
+    /// Takes another site's word for everything: its state, as by [`overrule`](Self::overrule), and its operations since. It may
+    /// be older than the history, by up to [`TimewarpConfig::max_catch_up`]. Operations that are known already, or that would
+    /// be refused anyway, are left out; the latter are counted.
+    pub fn resume(&mut self, briefing: &Briefing<S>, now: GlobalTime) -> Result<(), OverruleError> {
+        let reach = ticks_in(self.config.max_catch_up, self.step);
+        self.judge_state(briefing.tick, Tick(self.tick.0.saturating_sub(reach)), now)?;
+        self.replace(briefing.tick, &briefing.state, &briefing.operations, now);
+        Ok(())
+    }
+
+    fn judge_state(&self, tick: Tick, earliest: Tick, now: GlobalTime) -> Result<(), OverruleError> {
+        let earliest = self.overruled.map_or(earliest, |given| earliest.max(given.next()));
+        if tick.next() < earliest {
+            return Err(OverruleError::BeforeHistory { by: earliest.0.saturating_sub(tick.0) - 1 });
         }
         let latest = Tick::at_or_before(now.max(self.now) + self.config.ahead, self.step);
         if tick > latest {
             return Err(OverruleError::FromTheFuture { by: tick.0.saturating_sub(latest.0) });
         }
-        self.replace(tick, state);
         Ok(())
     }
 
@@ -490,6 +391,9 @@ impl<S: Simulation> Timewarp<S> {
 
     /// Notes the verdicts just reached.
     fn log(&mut self, tick: Tick, by_step: bool) {
+        if tick < self.announced_before {
+            self.reached.clear();
+        }
         for verdict in self.reached.drain(..) {
             let lag = self.simulation.verdict_lag(&verdict, self.config.verdict_lag);
             let due = tick.time(self.step) + lag.max(Duration::ZERO).min(self.config.history);
@@ -500,8 +404,10 @@ impl<S: Simulation> Timewarp<S> {
     /// Gives up what no operation can change any more.
     fn settle(&mut self) {
         self.floor = self.floor.max(Tick(self.tick.0 - self.history_ticks));
-        // Remembered for longer, so that a duplicate is not taken for an operation that was missed.
-        self.operations.forget_before(Tick(self.floor.0 - self.history_ticks));
+        // Remembered for longer, so that a duplicate is not taken for an operation that was missed, and because a state that
+        // was settled elsewhere is older than the history when it gets here.
+        self.remembered = self.remembered.max(Tick(self.floor.0 - self.history_ticks));
+        self.operations.forget_before(self.remembered);
         if self.config.verify_every.is_some() {
             let oldest = self.history.at_or_before(self.floor).map_or(self.floor, |(tick, _)| tick);
             self.trail.forget_before(oldest);
@@ -531,7 +437,7 @@ impl<S: Simulation> Timewarp<S> {
             stats.decided_late += u64::from(matches!(event, TimewarpEvent::Decided { late: true, .. }));
             decisions.push(event);
         });
-        self.verdicts.forget_before(self.floor);
+        self.verdicts.forget_before(self.remembered);
     }
 }
 

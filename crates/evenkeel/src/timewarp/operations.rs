@@ -60,6 +60,12 @@ impl<A> Operations<A> {
         self.entries.range(start..).take_while(move |entry| entry.tick == tick).map(|entry| &entry.operation)
     }
 
+    /// The operations of all later ticks, in order.
+    pub(super) fn after(&self, tick: Tick) -> impl Iterator<Item = &Operation<A>> {
+        let start = self.entries.partition_point(|entry| entry.tick <= tick);
+        self.entries.range(start..).map(|entry| &entry.operation)
+    }
+
     pub(super) fn forget_before(&mut self, tick: Tick) {
         while self.entries.front().is_some_and(|entry| entry.tick < tick) {
             let Some(Entry { operation, .. }) = self.entries.pop_front() else { return };

@@ -5,7 +5,8 @@ use super::{Timewarp, TimewarpEvent};
 use crate::geometry::wrap_angle;
 use crate::ids::EntityId;
 use crate::motion::State;
-use crate::simulation::{Simulation, Tick};
+use crate::simulation::{Operation, Simulation, Tick};
+use crate::time::GlobalTime;
 use core::mem;
 
 impl<S: Simulation> Timewarp<S> {
@@ -17,7 +18,6 @@ impl<S: Simulation> Timewarp<S> {
         self.places.0.clear();
         self.simulation.places(&mut self.places.0);
         self.simulation.restore(state);
-        self.history.cut_after(from);
         self.trail.cut_after_step(from);
         self.verified = self.verified.min(from);
         self.verdicts.doubt_after(from, false);
@@ -28,24 +28,37 @@ impl<S: Simulation> Timewarp<S> {
         self.replay_until(present, depth)
     }
 
-    /// Takes a state that was given, and executes everything since again.
-    pub(super) fn replace(&mut self, tick: Tick, state: &S::Snapshot) {
+    /// Takes a state that was given, adds operations, and executes everything since again.
+    pub(super) fn replace(
+        &mut self,
+        tick: Tick,
+        state: &S::Snapshot,
+        operations: &[Operation<S::Act>],
+        now: GlobalTime,
+    ) {
         let (present, depth) = (self.tick, self.tick.0 - tick.0);
         self.places.0.clear();
         if depth >= 0 {
             self.simulation.places(&mut self.places.0);
         }
         self.simulation.restore(state);
-        self.dirty = None;
         self.history.restart(tick.next());
         self.trail.clear();
         self.verified = tick;
         self.verdicts.doubt_after(tick, true);
+        self.announced_before = self.announced_before.max(self.remembered);
         self.tick = tick;
         self.floor = tick.next();
+        self.remembered = tick.next();
         self.overruled = Some(tick);
+        for operation in operations {
+            // What is refused is counted; what is late is about to be executed.
+            let _ = self.handle_operation(operation.clone(), now);
+        }
+        self.dirty = None;
         self.stats.overruled += 1;
         self.replay_until(present, depth);
+        self.settle();
     }
 
     fn replay_until(&mut self, present: Tick, depth: i64) -> i64 {

@@ -1,5 +1,6 @@
 use super::toy::{Act, PLAYERS, STEP, Toy, Verdict, in_order, operation, time};
 use super::*;
+use crate::ids::HostId;
 use proptest::prelude::*;
 use std::vec;
 
@@ -81,6 +82,16 @@ fn a_verdict_that_is_revised_before_it_is_announced_is_nobodys_business() {
         assert_eq!(warp.stats().paradoxes() > 0, paradoxical, "{events:?}");
         assert_eq!(events.iter().any(|e| matches!(e, TimewarpEvent::Revoked { .. })), paradoxical);
     }
+}
+
+#[test]
+fn no_verdict_waits_for_longer_than_the_history() {
+    let mut warp = warp(TimewarpConfig { verdict_lag: Duration::from_secs(9), ..TimewarpConfig::default() });
+    warp.handle_operation(operation(5, 0, 0, Act::Shoot), time(0)).unwrap();
+    warp.advance(time(54)).unwrap();
+    assert_eq!(warp.poll_event(), None);
+    warp.advance(time(55)).unwrap();
+    assert!(matches!(warp.poll_event(), Some(TimewarpEvent::Decided { tick: Tick(5), late: false, .. })));
 }
 
 #[test]
@@ -167,6 +178,74 @@ fn the_authority_replaces_the_state_and_later_operations_are_replayed() {
     warp.advance(time(41)).unwrap();
     warp.advance(time(70)).unwrap();
     assert_eq!(warp.simulation(), &in_order(&all, 70).0);
+}
+
+#[test]
+fn another_sites_briefing_heals_what_came_too_late_and_lets_a_newcomer_in() {
+    let operations = [operation(10, 0, 0, Act::Steer(3.0)), operation(30, 1, 0, Act::Shoot)];
+    let (missed, recent) = (operation(20, 2, 0, Act::Steer(4.0)), operation(88, 0, 1, Act::Shoot));
+    let [mut informed, mut healed] = [warp(TimewarpConfig::default()), warp(TimewarpConfig::default())];
+    for operation in operations {
+        informed.handle_operation(operation, time(0)).unwrap();
+        healed.handle_operation(operation, time(0)).unwrap();
+    }
+    assert!(informed.briefing().is_none(), "nothing is settled yet");
+    informed.handle_operation(missed, time(0)).unwrap();
+    let mut events = vec![];
+    for tick in 0..=90 {
+        informed.advance(time(tick)).unwrap();
+        healed.advance(time(tick)).unwrap();
+        events.extend(drain(&mut healed));
+    }
+    assert!(matches!(healed.handle_operation(missed, time(90)), Err(OperationError::BeforeHistory { .. })));
+    informed.handle_operation(recent, time(90)).unwrap();
+    let briefing = informed.briefing().unwrap();
+    assert_eq!((briefing.tick, briefing.operations.len()), (Tick(39), 1));
+    // It takes a while to get there, until its tick has left the history there.
+    let mut newcomer = Timewarp::new(Toy::default(), TimewarpConfig::default(), time(100)).unwrap();
+    for warp in [&mut healed, &mut newcomer] {
+        warp.advance(time(100)).unwrap();
+        assert!(warp.settled_until() > briefing.tick);
+        warp.resume(&briefing, time(100)).unwrap();
+        assert_eq!(warp.settled_until(), Tick(49), "the history reaches no further back than before");
+        for tick in 100..130 {
+            warp.advance(time(tick)).unwrap();
+        }
+    }
+    events.extend(drain(&mut healed));
+    let expected = in_order(&[operations[0], operations[1], missed, recent], 129);
+    assert_eq!(healed.simulation(), &expected.0);
+    assert_eq!(newcomer.simulation(), &expected.0);
+    assert_eq!(healed.stats().refused.total(), 1);
+    let recent = |verdicts: Vec<(Tick, Verdict)>| verdicts.into_iter().filter(|v| v.0 > Tick(39)).collect::<Vec<_>>();
+    let mut expected = recent(expected.1);
+    expected.sort();
+    assert_eq!(recent(standing(&events)), expected, "no verdict is announced twice");
+}
+
+#[test]
+fn a_briefing_from_before_living_memory_announces_nothing_again() {
+    let operations = [operation(20, 0, 0, Act::Shoot), operation(110, 1, 0, Act::Shoot)];
+    let mut informed = warp(TimewarpConfig::default());
+    let mut other = warp(TimewarpConfig::default());
+    for operation in operations {
+        informed.handle_operation(operation, time(60)).unwrap();
+        other.handle_operation(operation, time(60)).unwrap();
+    }
+    informed.advance(time(61)).unwrap();
+    let briefing = informed.briefing().unwrap();
+    assert!(briefing.tick < Tick(20));
+    other.advance(time(170)).unwrap();
+    let before = drain(&mut other);
+    assert!(before.len() >= 2);
+    assert!(matches!(
+        other.overrule(briefing.tick, &briefing.state, time(170)),
+        Err(OverruleError::BeforeHistory { .. })
+    ));
+    other.resume(&briefing, time(170)).unwrap();
+    other.advance(time(175)).unwrap();
+    assert_eq!(drain(&mut other), []);
+    assert_eq!(other.simulation(), &in_order(&operations, 175).0);
 }
 
 #[test]
@@ -435,4 +514,17 @@ fn a_timewarp_that_verifies_itself_names_the_first_operation_too() {
         assert_eq!(found, expected);
         assert_eq!(warp.stats().diverged, u64::from(expected.is_some()));
     }
+}
+
+#[test]
+fn what_is_executed_again_is_verified_again() {
+    let config = TimewarpConfig { verify_every: Some(10), ..TimewarpConfig::default() };
+    let mut warp = Timewarp::new(Flawed { flaw: Flaw::Hidden, value: 1, hidden: 0 }, config, GlobalTime::ZERO).unwrap();
+    warp.handle_operation(flawed_operations()[0], time(0)).unwrap();
+    warp.advance(time(12)).unwrap();
+    assert_eq!(warp.poll_event(), None);
+    warp.handle_operation(flawed_operations()[1], time(12)).unwrap();
+    warp.advance(time(20)).unwrap();
+    let expected = TimewarpEvent::Diverged { tick: Tick(6), operation: Some((HostId(1), 1)) };
+    assert_eq!(warp.poll_event(), Some(expected));
 }
