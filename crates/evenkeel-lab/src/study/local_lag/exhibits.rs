@@ -2,7 +2,7 @@
 
 use super::figures;
 use super::plan::{Couples, Seed};
-use super::setting::{METHODS, Setting, evaluation};
+use super::setting::{Limit, METHODS, Setting, evaluation};
 use crate::study::Exhibit;
 use crate::study::measure::{cells, median, percent, text};
 
@@ -16,9 +16,10 @@ pub(super) fn exhibits(duel: &Couples, seeds: &[Seed]) -> Vec<Exhibit> {
     all
 }
 
-/// What a row says first.
+/// What a row says first: the threshold in pixels and degrees, lag and delay.
 fn head(setting: &Setting) -> Vec<String> {
-    vec![setting.limit.to_string(), setting.lag_ms.to_string(), setting.delay_ms.to_string()]
+    let Limit { px, deg } = setting.limit;
+    vec![format!("{px} / {deg}"), setting.lag_ms.to_string(), setting.delay_ms.to_string()]
 }
 
 fn couples(duel: &Couples, seeds: &[Seed]) -> Exhibit {
@@ -48,7 +49,7 @@ fn couples(duel: &Couples, seeds: &[Seed]) -> Exhibit {
                stretch of the game."
             .into(),
         head: cells([
-            "threshold", "lag ms", "delay ms", "method", "mean", "max", "p95", "apart", "seen", "deg", "updates", "seeds",
+            "px / deg", "lag ms", "delay ms", "method", "mean", "max", "p95", "apart", "seen", "deg", "updates", "seeds",
         ]),
         rows: evaluation().flat_map(|setting| [0, 1].map(|method| row(setting, method))).collect(),
     }
@@ -70,7 +71,7 @@ fn parts(duel: &Couples) -> Exhibit {
                nearly always is, so that D1 shrinks; the last column is what the filter alone leaves, without delay."
             .into(),
         head: cells([
-            "threshold", "lag ms", "delay ms", "gs-dr D1", "gs-dr D2", "gs-dr-ll D1", "gs-dr-ll D2", "filter alone",
+            "px / deg", "lag ms", "delay ms", "gs-dr D1", "gs-dr D2", "gs-dr-ll D1", "gs-dr-ll D2", "filter alone",
         ]),
         rows: evaluation().map(row).collect(),
     }
@@ -98,7 +99,7 @@ fn lone(seeds: &[Seed]) -> Exhibit {
                tick is 20 ms. Medians over seeds."
             .into(),
         head: cells([
-            "threshold", "lag ms", "delay ms", "t1 - t0", "gs-dr", "said", "gs-dr-ll", "said",
+            "px / deg", "lag ms", "delay ms", "t1 - t0", "gs-dr", "said", "gs-dr-ll", "said",
         ]),
         rows: evaluation().map(row).collect(),
     }
@@ -119,7 +120,7 @@ fn rounding(duel: &Couples) -> Exhibit {
                place."
             .into(),
         head: cells([
-            "threshold", "lag ms", "delay ms", "gs-dr", "gs-dr rounded", "gs-dr-ll", "gs-dr-ll rounded",
+            "px / deg", "lag ms", "delay ms", "gs-dr", "gs-dr rounded", "gs-dr-ll", "gs-dr-ll rounded",
         ]),
         rows: evaluation().map(row).collect(),
     }

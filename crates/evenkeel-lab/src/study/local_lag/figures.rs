@@ -105,3 +105,23 @@ pub(super) fn lone_operation(seeds: &[Seed]) -> Option<Exhibit> {
         series: vec![curve(0, 0), curve(0, 1), curve(1, 0), curve(1, 1)],
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::game::Game;
+    use super::super::plan::play_duel;
+    use super::*;
+    use crate::study::{Brief, Size};
+
+    #[test]
+    fn nothing_matters_but_what_the_delay_exceeds_the_lag_by() {
+        let brief = Brief::new(Size { seeds: 1, seconds: 20.0, seed: 1 });
+        let duel = play_duel(&Game::duel(&brief).unwrap(), &|_| {}).unwrap();
+        assert_eq!(largest_gap(&duel), 0.0, "to the last bit");
+        let track = |lag, delay| &duel[&Setting::new(SMALL, lag, delay)].track;
+        assert_eq!(track(0, 300), track(500, 800), "at every tick");
+        assert_ne!(track(0, 300), track(300, 800));
+        // What is never further off than the threshold: there is lag for the delay.
+        assert!(duel[&Setting::new(SMALL, 300, 300)].most <= 4.0);
+    }
+}

@@ -3,9 +3,9 @@
 use super::couple::{HAIR, Points};
 use super::game::Game;
 use super::setting::Setting;
-use super::sites::play;
+use super::sites::{Glimpse, play};
 use anyhow::{Context, Result};
-use evenkeel::Duration;
+use evenkeel::{Duration, Tick, Vec3};
 
 /// What a single operation comes to.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Lone {
     pub(super) foretold: Duration,
     /// How long a step is.
     pub(super) step: Duration,
-    /// How far the ship has come by the clock of the wall, at the local site and at the remote one.
+    /// How far the ship has come, over the seconds on the clock since the operation: at the local site, at the remote one.
     pub(super) ways: [Points; 2],
     /// How long the run lasted.
     pub(super) lasted: Duration,
@@ -30,22 +30,21 @@ impl Lone {
         let game = Game::lone_operation(seed)?;
         let run = play(&game, setting)?;
         let operation = game.recording.operations().first().context("there is an operation")?;
-        let executed = evenkeel::Tick::at_or_after(operation.at, game.step()).time(game.step());
+        let executed = Tick::at_or_after(operation.at, game.step()).time(game.step());
         let sent = run.sent[0].iter().find(|at| **at >= executed).context("an update tells of the operation")?;
         let filtered = sent.since(executed);
         let differ = run.ships[0].iter().filter(|glimpse| glimpse.off() > HAIR).count();
         let start = run.ships[0].first().context("the ship is shown")?.local;
-        let way = |remote: bool| {
-            let place = |glimpse: &super::sites::Glimpse| if remote { glimpse.remote } else { glimpse.local };
-            let wall = |glimpse: &super::sites::Glimpse| (glimpse.shown + setting.lag()).since(executed).as_secs_f64();
-            run.ships[0].iter().map(|glimpse| (wall(glimpse), place(glimpse).distance(start))).collect()
+        let way = |place: fn(&Glimpse) -> Vec3| {
+            let clock = |glimpse: &Glimpse| (glimpse.shown + setting.lag()).since(executed).as_secs_f64();
+            run.ships[0].iter().map(|glimpse| (clock(glimpse), place(glimpse).distance(start))).collect()
         };
         Ok(Self {
             filtered,
             period: game.step() * differ as i64,
             foretold: filtered + (setting.delay() - setting.lag()).max(Duration::ZERO),
             step: game.step(),
-            ways: [way(false), way(true)],
+            ways: [way(|glimpse| glimpse.local), way(|glimpse| glimpse.remote)],
             lasted: run.lasted,
         })
     }

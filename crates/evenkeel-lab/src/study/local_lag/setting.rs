@@ -13,10 +13,10 @@ pub(super) const METHODS: [&str; 2] = ["gs-dr", "gs-dr-ll"];
 pub(super) const GRID: [(i64, i64); 6] = [(300, 100), (300, 300), (300, 500), (100, 800), (300, 800), (500, 800)];
 /// How many of them, the first, have the fixed lag; the others have the fixed delay.
 pub(super) const FIXED_LAG: usize = 3;
-/// A delay at which the paper's structure leaves nothing out, for the sweep over lags.
+/// The delay of the sweep over lags.
 pub(super) const SWEPT_DELAY_MS: i64 = 300;
 /// Longer than any game: the paper has no heartbeat, and no bound on extrapolation.
-const NEVER: Duration = Duration::from_secs(3600);
+pub(super) const NEVER: Duration = Duration::from_secs(3600);
 
 /// How much may differ before an update is sent, in pixels or degrees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,11 +90,6 @@ impl Setting {
 
     pub(super) fn format(&self) -> Format {
         if self.rounded { Format::default() } else { Format::lossless() }
-    }
-
-    /// How far a state is extrapolated at most.
-    pub(super) fn max_age(&self) -> Duration {
-        NEVER
     }
 }
 

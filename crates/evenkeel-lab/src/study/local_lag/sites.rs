@@ -4,7 +4,7 @@
 //! site extrapolates and sends it, a [`Receiver`] is the remote site. Without lag this is GS-DR.
 
 use super::game::{Game, MEASURED_FROM};
-use super::setting::Setting;
+use super::setting::{NEVER, Setting};
 use anyhow::{Result, ensure};
 use evenkeel::lag::{Lag, LocalSite};
 use evenkeel::{
@@ -93,7 +93,7 @@ struct Sites<'a> {
 impl<'a> Sites<'a> {
     fn new(game: &'a Game, setting: Setting) -> Result<Self> {
         let (format, start) = (setting.format(), GlobalTime::ZERO);
-        let placing = Placing { rule: setting.rule, lag: setting.lag(), max_age: setting.max_age() };
+        let placing = Placing { rule: setting.rule, lag: setting.lag(), max_age: NEVER };
         // Nobody reads the sender's books: what is off is measured from outside.
         let config = SenderConfig { format, placing, books: false, ..SenderConfig::default() };
         let mut sender = Sender::new(config)?;
