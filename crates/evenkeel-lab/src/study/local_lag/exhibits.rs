@@ -9,9 +9,9 @@ use crate::study::measure::{cells, median, percent, text};
 /// All of them.
 pub(super) fn exhibits(duel: &Couples, seeds: &[Seed]) -> Vec<Exhibit> {
     let mut all = vec![couples(duel, seeds), parts(duel), lone(seeds)];
+    all.extend(figures::lone_operation(seeds));
     all.extend(figures::over_time(duel));
     all.extend([figures::against_lag(duel), figures::against_excess(duel)]);
-    all.extend(figures::lone_operation(seeds));
     all.push(rounding(duel));
     all
 }
@@ -41,12 +41,13 @@ fn couples(duel: &Couples, seeds: &[Seed]) -> Exhibit {
     };
     Exhibit::Table {
         title: "The 24 track couples: how far apart two sites show the ships of the recorded duel".into(),
-        note: "Inconsistency in pixels (formula 3), over both ships and all ticks, each site's picture at the same time on the \
-               clock. A ship is 20 px across and flies up to 160 px/s. \"Apart\" is the share of ticks with any inconsistency (above \
-               a millionth of a pixel), \"seen\" with more than half a pixel. Headings differ by so many degrees on average. Updates \
-               are both ships' together. The last column is the median of the mean over the other games, one per seed. GS-DR has no \
-               lag: the three settings with a delay of 800 ms are the same run for it. All settings are measured over the same \
-               stretch of the game."
+        note: "gs-dr is globally synchronised dead reckoning without lag, gs-dr-ll the same with local lag. Thresholds, lags and \
+               delays are our choice: the paper's digits are lost. Inconsistency is the distance in pixels between a ship at the two \
+               sites at the same time on the clock (formula 3), over both ships and all ticks; a ship is 20 px across and flies up to \
+               160 px/s. \"Apart\" is the share of ticks with any inconsistency (above a millionth of a pixel), \"seen\" with more \
+               than half a pixel; \"deg\" is the mean difference of headings. Updates are both ships' together. The last column is \
+               the median of the mean over other games, one per seed. All settings are measured over the same stretch of the game; \
+               gs-dr's three rows with a delay of 800 ms are one run."
             .into(),
         head: cells([
             "px / deg", "lag ms", "delay ms", "method", "mean", "max", "p95", "apart", "seen", "deg", "updates", "seeds",

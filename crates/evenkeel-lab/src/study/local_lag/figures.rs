@@ -1,7 +1,7 @@
 //! The plots of the study: figures 3 to 8 of the paper, and what follows from them.
 
 use super::couple::Points;
-use super::plan::{Couples, PAIRED_DELAYS_MS, PAIRED_LAGS_MS, SWEPT_LAGS_MS, Seed, swept_limits};
+use super::plan::{Couples, PAIRED_DELAYS_MS, PAIRED_LAGS_MS, Seed, swept_lags, swept_limits};
 use super::setting::{GRID, LIMITS, Limit, METHODS, SMALL, SWEPT_DELAY_MS, Setting};
 use crate::study::{Exhibit, Series};
 
@@ -21,10 +21,12 @@ pub(super) fn over_time(duel: &Couples) -> Vec<Exhibit> {
         };
         Exhibit::Curves {
             title: format!("Figure {}: delay {delay} ms, lag {lag} ms, threshold {limit}", figure + 3),
-            note: "Inconsistency of the first pilot's ship in the recorded duel, by the time of the game that is shown: with lag, \
-                   the same moment is shown later."
-                .into(),
-            x: "seconds".into(),
+            note: format!(
+                "Inconsistency of the first pilot's ship, from second {} of the recorded duel on. Both curves are by the time of the \
+                 game that is shown: with lag, the same moment is shown later.",
+                WINDOW.0,
+            ),
+            x: "time (s)".into(),
             y: "inconsistency (px)".into(),
             series: vec![series(0), series(1)],
         }
@@ -34,19 +36,19 @@ pub(super) fn over_time(duel: &Couples) -> Vec<Exhibit> {
 
 fn window(track: &Points) -> Points {
     let within = track.iter().filter(|(at, _)| (WINDOW.0..=WINDOW.1).contains(at));
-    within.copied().step_by(PLOTTED).collect()
+    within.step_by(PLOTTED).map(|(at, off)| (at - WINDOW.0, *off)).collect()
 }
 
 /// How much every millisecond of lag takes off.
 pub(super) fn against_lag(duel: &Couples) -> Exhibit {
     let curve = |limit: Limit| Series {
         name: limit.to_string(),
-        points: SWEPT_LAGS_MS.map(|lag| (lag as f64, duel[&Setting::new(limit, lag, SWEPT_DELAY_MS)].mean)).into(),
+        points: swept_lags().map(|lag| (lag as f64, duel[&Setting::new(limit, lag, SWEPT_DELAY_MS)].mean)).collect(),
     };
     Exhibit::Curves {
         title: format!("Inconsistency against the lag, delay {SWEPT_DELAY_MS} ms"),
         note: "Mean over both ships of the recorded duel. It falls until the lag covers the delay; what is left is the filter's, and \
-               more lag buys nothing."
+               more lag buys nothing. Lags are whole ticks of 20 ms."
             .into(),
         x: "lag (ms)".into(),
         y: "mean inconsistency (px)".into(),

@@ -173,7 +173,7 @@ fn first_figures(seeds: &[Seed]) -> Vec<Finding> {
         Finding::new(LL_EXISTS, both(&|couple| couple.most, "")),
         Finding::new(LL_MOSTLY_ZERO, zero).remarking(
             "Read twice: as nothing at all (a millionth of a pixel), and as what a plot in pixels shows as nothing (half a pixel). \
-             It depends on how often pilots do something, and the paper's played otherwise than our bots.",
+             It depends on how often pilots do something, and the paper's players are not our bots.",
         ),
     ]
 }

@@ -61,6 +61,7 @@ fn settings(game: &Game) -> Vec<(&'static str, String)> {
         ("thresholds", LIMITS.map(|limit| limit.to_string()).join(", ")),
         ("lag_ms, delay_ms", setting::GRID.map(|(lag, delay)| format!("{lag}/{delay}")).join(", ")),
         ("duel_s", text(game.end().as_secs_f64())),
+        ("longest_game_s", text(game::LONGEST_SECONDS)),
         ("tick_ms", game.step().as_millis().to_string()),
         ("format", "lossless".into()),
     ]
@@ -103,8 +104,8 @@ fn summary(duel: &Couples) -> String {
     let mean = |lag: i64, delay: i64| text(duel[&Setting::new(SMALL, lag, delay)].mean);
     let share = |lag: i64, delay: i64| percent(duel[&Setting::new(SMALL, lag, delay)].visible);
     format!(
-        "With a threshold of {SMALL}, a lag of 300 ms brings the mean distance between a ship at the site that flies it and at \
-         the other from {} to {} px at a delay of 100 ms, from {} to {} px at 300 ms and from {} to {} px at 500 ms; at 800 ms, \
+        "A recorded duel, flown at one site and seen at another, with a threshold of {SMALL}: showing everything 300 ms later at \
+         both brings the mean distance between a ship here and there from {} to {} px at a delay of 100 ms, from {} to {} px at 300 ms and from {} to {} px at 500 ms; at 800 ms, \
          lags of 100, 300 and 500 ms bring it from {} to {}, {} and {} px. They differ by more than half a pixel {} of the time \
          at 300 ms, {} with the lag. Only what the delay exceeds the lag by matters; what is left where it does not is the \
          filter's. The updates sent are the same: the price is that players see what they do a lag later.",

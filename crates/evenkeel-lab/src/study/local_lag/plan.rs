@@ -13,8 +13,8 @@ use std::collections::{HashMap, HashSet};
 pub(super) const DELAYS_MS: [i64; 4] = [100, 300, 500, 800];
 /// A lag of one tick, much smaller than any delay.
 pub(super) const LEAST_LAG_MS: i64 = 20;
-/// The lags of the sweep.
-pub(super) const SWEPT_LAGS_MS: [i64; 13] = [0, 50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600];
+/// The longest lag of the sweep.
+const SWEPT_TO_MS: i64 = 600;
 /// Lags and delays of which all pairs are tried.
 pub(super) const PAIRED_LAGS_MS: [i64; 5] = [0, 100, 200, 300, 500];
 pub(super) const PAIRED_DELAYS_MS: [i64; 9] = [0, 100, 200, 300, 400, 500, 600, 700, 800];
@@ -43,8 +43,8 @@ fn of_every_game() -> Vec<Setting> {
 
 /// What is shown of the duel beyond that: sweeps, and what rounding costs.
 fn of_the_duel() -> Vec<Setting> {
-    let swept =
-        swept_limits().into_iter().flat_map(|limit| SWEPT_LAGS_MS.map(|lag| Setting::new(limit, lag, SWEPT_DELAY_MS)));
+    let sweep = |limit: Limit| swept_lags().map(move |lag| Setting::new(limit, lag, SWEPT_DELAY_MS));
+    let swept = swept_limits().into_iter().flat_map(sweep);
     let paired =
         PAIRED_LAGS_MS.into_iter().flat_map(|lag| PAIRED_DELAYS_MS.map(|delay| Setting::new(SMALL, lag, delay)));
     let rounded =
@@ -60,6 +60,11 @@ pub(super) fn covered() -> impl Iterator<Item = (i64, i64)> + Clone {
 /// The combinations whose lag does not.
 pub(super) fn uncovered() -> impl Iterator<Item = (i64, i64)> + Clone {
     GRID.into_iter().filter(|(lag, delay)| lag < delay)
+}
+
+/// The lags of the sweep: whole ticks. With others the local site, which shows ticks only, would be part of a tick behind.
+pub(super) fn swept_lags() -> impl Iterator<Item = i64> {
+    (0..=SWEPT_TO_MS).step_by(LEAST_LAG_MS as usize)
 }
 
 /// The thresholds of the sweep over lags.
