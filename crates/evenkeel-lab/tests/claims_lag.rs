@@ -37,7 +37,7 @@ fn local_lag() {
         ("ll-short-lag-leaves", Holds),
         ("ll-short-lag-decreases", Holds),
         ("ll-exists", Holds),
-        // Only with lag for the delay, or at 100 ms.
+        // With lag for the delay; without lag at 100 ms at most.
         ("ll-mostly-zero", HoldsWithConditions),
         // Delays that the lag covers do not matter.
         ("ll-grows-with-delay", HoldsWithConditions),
@@ -45,7 +45,7 @@ fn local_lag() {
         ("ll-falls-with-threshold", DoesNotHold),
         ("ll-falls-as-threshold-falls", Holds),
         ("ll-lower", Holds),
-        // Not with a lag of an eighth of the delay.
+        // With a lag of an eighth of the delay and the larger threshold, by a little less than a quarter.
         ("ll-effective", HoldsWithConditions),
         ("ll-most-gone-when-near", Holds),
         ("ll-falls-with-lag", Holds),
