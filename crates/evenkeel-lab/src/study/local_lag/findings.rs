@@ -91,9 +91,8 @@ fn causes(seeds: &[Seed]) -> Vec<Finding> {
     let all = without_lag().chain(evaluation());
     vec![
         Finding::new(LL_AFTER_ZERO, each(seeds, all, |couple| couple.after_most)).remarking(
-            "Compared with the path that the update says, once it has arrived and its time has come to be shown. From \
-             the next \
-             operation on the ship leaves that path: this is before inconsistency of the next update.",
+            "Compared with the path that the update says, once it has arrived and its time has come to be shown. \
+             From the next operation on the ship leaves that path: this is before inconsistency of the next update.",
         ),
         Finding::new(LL_BEFORE_REMAINS, each(seeds, without_lag(), |couple| couple.delay_part)),
         Finding::new(LL_TWO_CAUSES, each(seeds, [Setting::new(NO_FILTER, 0, 0)], |couple| couple.most)),
@@ -118,9 +117,8 @@ fn mechanism(seeds: &[Seed]) -> Vec<Finding> {
         Finding::new(LL_SAME_UPDATES, evaluation().map(other_times).collect())
             .remarking("So the updates cost the same with any lag."),
         Finding::new(LL_PERIOD, late.map(period).collect()).remarking(
-            "The paper ignores the time between two ticks. Its example changes a velocity; ours begins to accelerate a \
-             ship that \
-             stands, at a time that depends on the seed.",
+            "The paper ignores the time between two ticks. Its example changes a velocity; ours begins to accelerate \
+             a ship that stands, at a time that depends on the seed.",
         ),
     ]
 }
@@ -134,21 +132,20 @@ fn covering(seeds: &[Seed]) -> Vec<Finding> {
     vec![
         Finding::new(LL_DELAY_PART_GONE, each(seeds, settings(), |couple| couple.delay_part)).remarking(
             "A lag equal to the delay is enough: updates are used as soon as their timestamp is at most T - n, where \
-             the paper says \
-             less than.",
+             the paper says less than.",
         ),
         Finding::new(LL_FILTER_PART_STAYS, each(seeds, settings(), mean)),
         Finding::new(LL_ELIMINATED, each(seeds, exact, |couple| couple.most)).remarking(
-            "To the last bit: states are sent as they are (lossless format). Rounded for the wire, what is left is the \
-             rounding.",
+            "To the last bit: states are sent as they are (lossless format). Rounded for the wire, what is left is \
+             the rounding.",
         ),
         Finding::new(LL_MOSTLY_DELAY, each(seeds, small, by_delay)).remarking(format!(
             "\"Small\" is read as the smaller of the two thresholds. With the larger, {} at 300 ms.",
             percent(large),
         )),
         Finding::new(LL_MOST_GONE, ratios(seeds, settings(), mean)).remarking(
-            "With the larger threshold and a delay of 100 ms, about half of the inconsistency is the filter's, which no \
-             lag takes away.",
+            "With the larger threshold and a delay of 100 ms, about half of the inconsistency is the filter's, which \
+             no lag takes away.",
         ),
     ]
 }
@@ -178,8 +175,7 @@ fn first_figures(seeds: &[Seed]) -> Vec<Finding> {
         Finding::new(LL_EXISTS, both(&|couple| couple.most, "")),
         Finding::new(LL_MOSTLY_ZERO, zero).remarking(
             "Read twice: as nothing at all (a millionth of a pixel), and as what a plot in pixels shows as nothing \
-             (half a pixel). \
-             It depends on how often pilots do something, and the paper's players are not our bots.",
+             (half a pixel). It depends on how often pilots do something, and the paper's players are not our bots.",
         ),
     ]
 }
@@ -199,14 +195,14 @@ fn against_delay_and_threshold(seeds: &[Seed]) -> Vec<Finding> {
     let figures = || three(SMALL, false).into_iter().flat_map(|setting| [0, 1].map(|method| larger(setting, method)));
     vec![
         Finding::new(LL_GROWS_WITH_DELAY, by_delay).remarking(
-            "With a lag of 300 ms the sites differ as much at 100 ms as at 300 ms: a delay that the lag covers does not \
-             matter.",
+            "With a lag of 300 ms the sites differ as much at 100 ms as at 300 ms: a delay that the lag covers does \
+             not matter.",
         ),
-        Finding::new(LL_FALLS_WITH_THRESHOLD, figures().map(|(name, of)| observe(name, seeds, of)).collect()).remarking(
-            "As it is worded. The same sentence says \"increases with the delay\", and later \"decreases with the \
-             lag\", of quantities \
-             that grow.",
-        ),
+        Finding::new(LL_FALLS_WITH_THRESHOLD, figures().map(|(name, of)| observe(name, seeds, of)).collect())
+            .remarking(
+                "As it is worded. The same sentence says \"increases with the delay\", and later \"decreases with the \
+             lag\", of quantities that grow.",
+            ),
         Finding::new(
             LL_FALLS_AS_THRESHOLD_FALLS,
             figures().map(|(name, of)| observe(name, seeds, |seed| 1.0 / of(seed))).collect(),
@@ -220,10 +216,9 @@ fn comparison(seeds: &[Seed]) -> Vec<Finding> {
     let at = |delay: i64| text(median(seeds, |seed| ratio(seed, Setting::new(SMALL, 300, delay), mean)));
     vec![
         Finding::new(LL_LOWER, ratios(seeds, evaluation(), mean)),
-        Finding::new(LL_EFFECTIVE, ratios(seeds, evaluation(), mean))
-            .remarking(
-            "\"Effectively\" is read as by a quarter or more, in every setting of the evaluation: a lag of an eighth of \
-             the delay takes off about a quarter, and a little less with the larger threshold.",
+        Finding::new(LL_EFFECTIVE, ratios(seeds, evaluation(), mean)).remarking(
+            "\"Effectively\" is read as by a quarter or more, in every setting of the evaluation: a lag of an eighth \
+             of the delay takes off about a quarter, and a little less with the larger threshold.",
         ),
         Finding::new(LL_MOST_GONE_WHEN_NEAR, ratios(seeds, near, mean)).remarking(format!(
             "The digits are lost: 100 ms and {SMALL} are our choice, the least of each. At 300 and 500 ms: {}, {}.",
@@ -256,9 +251,8 @@ fn against_lag(seeds: &[Seed]) -> Vec<Finding> {
         Finding::new(LL_FALLS_WITH_LAG, LIMITS.map(falls).into()),
         Finding::new(LL_EFFECTS_GROW, LIMITS.map(effects).into()),
         Finding::new(LL_ANY_LAG, any).remarking(
-            "\"Fine\" is read as no worse than without lag, and with no more updates: nothing floods the network. One \
-             tick is the \
-             shortest lag there is.",
+            "\"Fine\" is read as no worse than without lag, and with no more updates: nothing floods the network. \
+             One tick is the shortest lag there is.",
         ),
     ]
 }
