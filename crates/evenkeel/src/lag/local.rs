@@ -155,6 +155,15 @@ impl<S: Simulation> LocalSite<S> {
         self.real_tick
     }
 
+    /// How far shown time is past the tick that s_real is at: less than a step once the lag has passed.
+    ///
+    /// Others show things at shown time, also in between. A game that does too extrapolates [`real`](Self::real) by this much. A
+    /// game that shows ticks only chooses lags of whole steps and frames at ticks, where it is zero: otherwise its own ships
+    /// stand still for that long in everybody else's eyes.
+    pub fn past_tick(&self) -> Duration {
+        self.lag.shown(self.now).since(self.real_tick.time(self.step))
+    }
+
     /// The lag.
     pub fn lag(&self) -> &Lag {
         &self.lag
@@ -308,6 +317,15 @@ mod tests {
         assert_eq!(late[..late.len() - 8], real[8..]);
         let (late, real) = run(0);
         assert_eq!(late, real);
+    }
+
+    #[test]
+    fn between_two_ticks_one_knows_how_far() {
+        let mut site = site(70);
+        site.advance(at(200)).unwrap();
+        assert_eq!((site.real_tick(), site.past_tick()), (Tick(6), Duration::from_millis(10)));
+        site.advance(at(210)).unwrap();
+        assert_eq!((site.real_tick(), site.past_tick()), (Tick(7), Duration::ZERO));
     }
 
     #[test]

@@ -39,7 +39,9 @@ pub enum LagPolicy {
 pub struct Adaptive {
     /// Which share of deliveries is to be there in time. Default: 0.95.
     pub quantile: f64,
-    /// What is added to the delay: what arrives between two ticks is shown at the next. Default: a sixtieth of a second.
+    /// The game's tick. One is added to the delay, since what arrives between two ticks is shown at the next; and lags are whole
+    /// numbers of them, so that a game that shows nothing between two ticks shows what others show. Default: a sixtieth of a
+    /// second.
     pub tick: Duration,
     /// The longest that players bear. Default: 100 ms.
     pub cap: Duration,
@@ -55,6 +57,14 @@ impl Default for Adaptive {
             cap: Duration::from_millis(100),
             memory: Duration::from_secs(10),
         }
+    }
+}
+
+impl Adaptive {
+    /// The longest whole number of ticks within a lag.
+    fn whole_ticks(&self, lag: Duration) -> Duration {
+        let tick = self.tick.as_nanos().max(1);
+        Duration::from_nanos(lag.as_nanos() / tick * tick)
     }
 }
 
@@ -85,7 +95,7 @@ impl LagPolicy {
 ///     control.handle_delay(ms(60 + packet % 10), at(packet * 20));
 /// }
 /// let change = control.poll_change(at(2_000)).expect("deliveries take up to 69 ms");
-/// assert!(change.to > ms(69) && change.to < ms(90)); // and a tick
+/// assert!(change.to > ms(69) && change.to < ms(86)); // and a tick at most
 /// // sender.set_lag(change)?; receiver.set_lag(change)?;
 /// assert_eq!(control.lag().at(at(3_000)), change.to);
 /// # Ok::<(), evenkeel::lag::LagError>(())
@@ -163,7 +173,7 @@ impl LagControl {
         delays.sort_unstable();
         let rank = libm::ceil(adaptive.quantile.clamp(0.0, 1.0) * delays.len() as f64) as usize;
         let quantile = *delays.get(rank.max(1) - 1)?;
-        let wanted = (quantile + adaptive.tick).min(adaptive.cap);
+        let wanted = adaptive.whole_ticks((quantile + adaptive.tick).min(adaptive.cap));
         let target = self.lag.target();
         // A rise is worth it at once; a fall only by more than a tick, or the lag would never come to rest.
         (wanted > target || wanted < target - adaptive.tick).then_some(wanted)
@@ -256,11 +266,11 @@ mod tests {
             10..12 => 90,
             _ => 40,
         });
-        assert_eq!(&lags[2..10], [56; 8]);
-        assert_eq!(lags[10], 106, "within a second of the rise");
-        assert!(lags[12] > 100, "not at once when the delays have fallen: {lags:?}");
-        assert_eq!(lags[29], 56);
-        assert_eq!(follow(5, |_| 900)[4], 150, "the cap");
+        assert_eq!(&lags[2..10], [50; 8], "three whole ticks");
+        assert_eq!(lags[10], 100, "within a second of the rise");
+        assert!(lags[12] > 90, "not at once when the delays have fallen: {lags:?}");
+        assert_eq!(lags[29], 50);
+        assert_eq!(follow(5, |_| 900)[4], 133, "as many ticks as the cap allows");
     }
 
     #[test]
@@ -281,7 +291,7 @@ mod tests {
         lags.handle_delay(MS * 200, at(5));
         assert_eq!(
             lags.poll_change(at(10)).map(|(kind, change)| (kind, change.to.as_millis())),
-            Some((ActionKind(1), 216))
+            Some((ActionKind(1), 200))
         );
         assert_eq!(lags.poll_change(at(10)), None);
         assert!(lags.set(ActionKind::MOVEMENT, LagPolicy::Fixed(MS * -1)).is_err());
