@@ -12,7 +12,9 @@ const MOST_OF_IT: f64 = 0.9;
 pub(super) fn exhibits(sweeps: &[Sweep]) -> Vec<Exhibit> {
     let mut exhibits = vec![playable(sweeps), enough(sweeps)];
     for sweep in sweeps {
-        exhibits.extend([lag_table(sweep), curves(sweep, Figure::Mean, "Mean"), curves(sweep, Figure::Std, "Std")]);
+        for (figure, which) in [(Figure::Mean, "Mean"), (Figure::Std, "Std"), (Figure::Max, "Max")] {
+            exhibits.extend([lag_table(sweep, figure, which), curves(sweep, figure, which)]);
+        }
     }
     exhibits
 }
@@ -30,34 +32,20 @@ fn vectors(sweep: &Sweep, policy: &str, lag_ms: f64) -> f64 {
     average(&sweep.takes(policy, lag_ms).iter().map(Take::sent).collect::<Vec<_>>())
 }
 
-/// All figures of one network and motion.
-fn lag_table(sweep: &Sweep) -> Exhibit {
-    let row = |policy: &str, lag: f64| {
-        let metres = Figure::ALL.map(|(_, figure)| number(sweep.average(policy, lag, figure)));
-        let left = Figure::ALL.map(|(_, figure)| share(sweep.left(policy, lag, figure)));
-        let names = [policy.to_owned(), number_of_ms(lag), number(vectors(sweep, policy, lag))];
-        names.into_iter().chain(metres).chain(left).collect()
+/// One figure of one network and motion: policies by lag.
+fn lag_table(sweep: &Sweep, figure: Figure, which: &str) -> Exhibit {
+    let row = |policy: &str| {
+        let figures = sweep.lags_ms().map(|lag| number(sweep.average(policy, lag, figure)));
+        let start = [policy.to_owned(), number(vectors(sweep, policy, 0.0))];
+        start.into_iter().chain(figures).collect::<Vec<String>>()
     };
-    let rows = policies(sweep).flat_map(|policy| sweep.lags_ms().map(move |lag| row(policy, lag))).collect();
-    let head = [
-        "policy",
-        "lag (ms)",
-        "vectors",
-        "mean (m)",
-        "std (m)",
-        "max (m)",
-        "mean / no lag",
-        "std / no lag",
-        "max / no lag",
-    ];
-    let note = "Export error per second at shown time, the mean distance between exported and placed path: mean, standard \
-                deviation and maximum over receivers, averaged over seeds. What takes a budget is trimmed to a third of the \
-                base case's vectors; the schedules send what they send.";
-    table(format!("Lag against errors: {}", sweep.name()), note, &head, rows)
-}
-
-fn number_of_ms(ms: f64) -> String {
-    format!("{ms:.0}")
+    let lags: Vec<String> = sweep.lags_ms().map(|lag| format!("{lag} ms")).collect();
+    let head: Vec<&str> = ["policy", "vectors"].into_iter().chain(lags.iter().map(String::as_str)).collect();
+    let note = "By lag: export error per second at shown time, the mean distance between exported and placed path, in metres, \
+                over receivers and averaged over seeds. Vectors are those sent without lag; what takes a budget is trimmed to \
+                a third of the base case's, the schedules send what they send.";
+    let title = format!("{which} of errors (m) by lag: {}", sweep.name());
+    table(title, note, &head, policies(sweep).map(row).collect())
 }
 
 fn curves(sweep: &Sweep, figure: Figure, which: &str) -> Exhibit {
@@ -77,26 +65,20 @@ fn curves(sweep: &Sweep, figure: Figure, which: &str) -> Exhibit {
 /// What is left with a lag that players bear, and what the policies make of it.
 fn playable(sweeps: &[Sweep]) -> Exhibit {
     let row = |sweep: &Sweep, policy: &str| {
-        let metres = |lag| Figure::ALL.map(|(_, figure)| number(sweep.average(policy, lag, figure)));
+        let metres = |lag| [Figure::Mean, Figure::Std].map(|figure| number(sweep.average(policy, lag, figure)));
         let off = [Figure::Mean, Figure::Std].map(|figure| percent(1.0 - sweep.left(policy, PLAYABLE_MS, figure)));
-        let texts = [sweep.name(), policy.to_owned()].into_iter();
-        texts.chain(metres(0.0)).chain(metres(PLAYABLE_MS)).chain(off).collect::<Vec<String>>()
+        named(sweep, policy).chain(metres(0.0)).chain(metres(PLAYABLE_MS)).chain(off).collect::<Vec<String>>()
     };
     let rows = sweeps.iter().flat_map(|sweep| policies(sweep).map(move |policy| row(sweep, policy)));
-    let head = [
-        "cell",
-        "policy",
-        "mean, no lag (m)",
-        "std",
-        "max",
-        "mean, 100 ms (m)",
-        "std",
-        "max",
-        "off the mean",
-        "off the std",
-    ];
+    let head =
+        ["motion", "delays", "policy", "mean (m)", "std (m)", "mean, lag", "std, lag", "off the mean", "off the std"];
     let note = "Without lag and with 100 ms, about the longest that players bear. Averages over seeds.";
-    table("What a playable lag leaves", note, &head, rows.collect())
+    table("What a playable lag buys: none against 100 ms", note, &head, rows.collect())
+}
+
+/// How rows about a policy in a cell begin.
+fn named(sweep: &Sweep, policy: &str) -> impl Iterator<Item = String> {
+    [sweep.motion.name(), sweep.network.name(), policy].map(str::to_owned).into_iter()
 }
 
 /// From where on more lag buys next to nothing.
@@ -108,19 +90,12 @@ fn enough(sweeps: &[Sweep]) -> Exhibit {
         let lag = sweep.lags_ms().find(is_enough).unwrap_or(0.0);
         let at_longest = sweep.average(policy, sweep.longest_ms(), Figure::Mean);
         let left = share(at_longest / none);
-        vec![sweep.name(), policy.to_owned(), number_of_ms(lag), share(least / none), number(at_longest), left]
+        named(sweep, policy).chain([format!("{lag}"), share(least / none), number(at_longest), left]).collect()
     };
     let rows = sweeps.iter().flat_map(|sweep| policies(sweep).map(move |policy| row(sweep, policy)));
-    let head = [
-        "cell",
-        "policy",
-        "lag that buys 90 % (ms)",
-        "best mean / no lag",
-        "mean at longest lag (m)",
-        "mean at longest / no lag",
-    ];
+    let head = ["motion", "delays", "policy", "90 % at (ms)", "best / no lag", "at longest (m)", "longest / no lag"];
     let note = "The shortest lag that takes nine tenths of what can be taken off the mean error, at what share of the error \
-                without lag that ends, and what the longest lag leaves: what was never sent cannot be waited for.";
+                without lag that ends, and what the longest lag leaves of it: what was never sent cannot be waited for.";
     table("Where lag stops paying", note, &head, rows.collect())
 }
 
