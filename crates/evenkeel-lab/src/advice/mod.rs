@@ -1,8 +1,8 @@
 //! Which lag and which policy a game should have, from short runs of it.
 //!
-//! Lags up to what players bear are tried with every policy that keeps to the budget. The policy with the smallest error wins,
-//! error being mean plus standard deviation over receivers: accurate, and fair. Of its lags the shortest that buys nearly as
-//! much as the longest is recommended, since every millisecond is paid for by all players, all the time.
+//! Lags up to what players bear are tried with several policies. Of those that keep to the budget the one with the smallest error
+//! wins, error being mean plus standard deviation over receivers: accurate, and fair. Of its lags the shortest that buys nearly
+//! as much as the longest is recommended, since every millisecond is paid for by all players, all the time.
 
 mod limits;
 mod show;
@@ -22,6 +22,8 @@ const BEARABLE: Duration = Duration::from_millis(100);
 const MOST_OF_IT: f64 = 0.9;
 /// Lag that buys a smaller share than this is not worth any waiting.
 const WORTH_WAITING: f64 = 0.05;
+/// Whoever sends more than this share beyond the budget does not keep to it: some policies cannot on some games.
+const TOLERATED: f64 = 0.05;
 /// So many lags are tried besides none.
 const LAGS: i64 = 3;
 /// Who shares out what the budget allows.
@@ -66,12 +68,21 @@ pub struct Alternative {
     pub std: f64,
     /// Its maximum over receivers.
     pub max: f64,
+    /// Whether it sends no more than the budget allows.
+    pub affordable: bool,
 }
 
 impl Alternative {
     fn new(lag: Duration, row: &Row) -> Self {
-        let policy = row.policy.clone();
-        Self { lag, policy, vectors: row.vectors_sent, mean: row.mean, std: row.std, max: row.max }
+        Self {
+            lag,
+            policy: row.policy.clone(),
+            vectors: row.vectors_sent,
+            mean: row.mean,
+            std: row.std,
+            max: row.max,
+            affordable: row.off_budget().is_none_or(|off| off <= TOLERATED),
+        }
     }
 
     /// What is to be small: errors, and differences between players.
@@ -145,10 +156,11 @@ impl Question {
         let millis = |ms: f64| Duration::from_secs_f64(ms / 1e3);
         let farthest = self.network.delays_ms.iter().copied().fold(0.0, f64::max) + self.network.jitter_ms;
         let covered = (millis(farthest).as_nanos() + tick - 1) / tick;
-        let longest = (self.limits.movement.as_nanos() / tick).min(covered);
+        // Six sixtieths of a second are a tenth, even if a sixtieth was rounded up to a nanosecond.
+        let longest = ((self.limits.movement.as_nanos() + tick / 1_000) / tick).min(covered);
         let mut ticks: Vec<i64> = (0..=LAGS).map(|part| (longest * part + LAGS - 1) / LAGS).collect();
         ticks.dedup();
-        ticks.into_iter().map(|ticks| Duration::from_nanos(ticks * tick)).collect()
+        ticks.into_iter().map(|ticks| Duration::from_micros((ticks * tick + 500) / 1_000)).collect()
     }
 }
 
@@ -163,7 +175,7 @@ pub fn advise(question: &Question, progress: &(dyn Fn(Progress) + Sync)) -> Resu
         simulated_seconds += seconds;
     }
     Ok(Advice {
-        chosen: choose(&alternatives, policies.len()),
+        chosen: choose(&alternatives, policies.len(), question.game.rules.threshold.tolerance.value()),
         reference: 0,
         alternatives,
         verdicts: Waiting::new(&question.network, question.limits.verdicts, question.tick),
@@ -193,22 +205,21 @@ fn policies(question: &Question, progress: &(dyn Fn(Progress) + Sync)) -> Result
     Ok(([every_kth].into_iter().chain(POLICIES.map(str::to_owned)).collect(), simulated))
 }
 
-/// The policy that gets furthest with the longest lag, and its shortest lag that buys nearly as much.
-fn choose(alternatives: &[Alternative], policies: usize) -> usize {
-    let last = alternatives.len().saturating_sub(policies);
-    let best = (last..alternatives.len()).min_by(|a, b| {
-        let badness = |index: &usize| alternatives[*index].badness();
-        badness(a).total_cmp(&badness(b))
-    });
-    let policy = best.unwrap_or(0).saturating_sub(last);
-    let lags: Vec<usize> = (policy..alternatives.len()).step_by(policies.max(1)).collect();
+/// The policy that gets furthest with the longest lag, and its shortest lag that buys nearly as much. What buys less than the
+/// trigger lets pass anyway, the threshold in metres, is not worth waiting for.
+fn choose(alternatives: &[Alternative], policies: usize, threshold: f64) -> usize {
     let badness = |index: usize| alternatives[index].badness();
-    let (none, longest) = (badness(lags[0]), badness(lags[lags.len() - 1]));
-    if none - longest < WORTH_WAITING * none {
-        return lags[0];
+    let last = alternatives.len().saturating_sub(policies);
+    let affordable = (last..alternatives.len()).filter(|index| alternatives[*index].affordable);
+    let best = affordable.min_by(|a, b| badness(*a).total_cmp(&badness(*b)));
+    let policy = best.map_or(0, |best| best - last);
+    let mut lags = (policy..alternatives.len()).step_by(policies.max(1));
+    let (none, longest) = (badness(policy), badness(last + policy));
+    if none - longest < threshold.max(WORTH_WAITING * none) {
+        return policy;
     }
-    let enough = |index: &&usize| none - badness(**index) >= MOST_OF_IT * (none - longest);
-    lags.iter().find(enough).copied().unwrap_or(lags[0])
+    let enough = |index: &usize| none - badness(*index) >= MOST_OF_IT * (none - longest);
+    lags.find(enough).unwrap_or(policy)
 }
 
 #[cfg(test)]
@@ -232,21 +243,24 @@ mod tests {
         assert_eq!(lags(100, &[200.0]), [0, 40, 80, 100]);
         assert_eq!(lags(110, &[30.0, 200.0]), [0, 40, 80, 100]);
         assert_eq!(lags(100, &[30.0]), [0, 20, 40]);
+        let sixtieth = Question { tick: Duration::from_nanos(16_666_667), ..question(100, &[200.0]) };
+        assert_eq!(sixtieth.lags().last(), Some(&Duration::from_millis(100)));
         assert_eq!(lags(15, &[200.0]), [0]);
         assert_eq!(lags(100, &[0.0]), [0]);
     }
 
     fn alternative(lag_ms: i64, policy: &str, mean: f64) -> Alternative {
         let lag = Duration::from_millis(lag_ms);
-        Alternative { lag, policy: policy.into(), vectors: 9.0, mean, std: 0.0, max: mean }
+        Alternative { lag, policy: policy.into(), vectors: 9.0, mean, std: 0.0, max: mean, affordable: true }
     }
 
     /// By lag of 0, 50 and 100 ms, what `base/3` and `even` make of it.
     fn chosen(means: [[f64; 2]; 3]) -> (i64, String) {
         let lags = [0, 50, 100].into_iter().zip(means);
-        let both = |(lag, [third, even])| [alternative(lag, "base/3", third), alternative(lag, "even", even)];
+        let both =
+            |(lag, [third, even]): (i64, [f64; 2])| [alternative(lag, "base/3", third), alternative(lag, "even", even)];
         let all: Vec<Alternative> = lags.flat_map(both).collect();
-        let chosen = &all[choose(&all, 2)];
+        let chosen = &all[choose(&all, 2, 0.1)];
         (chosen.lag.as_millis(), chosen.policy.clone())
     }
 
@@ -257,6 +271,14 @@ mod tests {
         assert_eq!(chosen([[9.0, 5.0], [8.0, 4.9], [7.0, 4.9]]), (0, "even".into()));
         assert_eq!(chosen([[9.0, 5.0], [2.0, 4.9], [1.0, 4.9]]), (100, "base/3".into()));
         assert_eq!(chosen([[0.0, 0.0]; 3]), (0, "base/3".into()));
+        assert_eq!(chosen([[0.9, 0.09], [0.9, 0.05], [0.9, 0.0]]), (0, "even".into()), "nobody sees nine centimetres");
+    }
+
+    #[test]
+    fn nobody_is_recommended_who_sends_too_much() {
+        let dear = Alternative { affordable: false, ..alternative(0, "tolerance", 0.1) };
+        let all = [alternative(0, "base/3", 3.0), dear, alternative(0, "even", 2.0)];
+        assert_eq!(choose(&all, 3, 0.1), 2);
     }
 
     #[test]

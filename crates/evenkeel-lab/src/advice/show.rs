@@ -28,12 +28,13 @@ impl Advice {
             "lag", "policy", "vectors", "mean", "std", "max", "response"
         );
         for (index, other) in self.alternatives.iter().enumerate() {
-            let Alternative { lag, policy, vectors, mean, std, max } = other;
+            let Alternative { lag, policy, vectors, mean, std, max, affordable } = other;
             let mark = if index == self.chosen { '>' } else { ' ' };
             let ms = format!("{:.0} ms", lag.as_millis_f64());
+            let dear = if *affordable { "" } else { "  over the budget" };
             let _ = writeln!(
                 out,
-                " {mark} {ms:>7}  {policy:<width$} {vectors:>8.0} {mean:>7.3} m {std:>8.3} {max:>8.3} {ms:>9}"
+                " {mark} {ms:>7}  {policy:<width$} {vectors:>8.0} {mean:>7.3} m {std:>8.3} {max:>8.3} {ms:>9}{dear}"
             );
         }
         out
@@ -66,6 +67,7 @@ impl Advice {
             "std_m": other.std,
             "max_m": other.max,
             "response_ms": other.lag.as_millis_f64(),
+            "affordable": other.affordable,
             "recommended": index == self.chosen,
         })
     }

@@ -1,7 +1,6 @@
 //! The advice in three sentences: what to set, what it buys, what remains and what it costs.
 
 use super::{Advice, Alternative};
-use crate::experiment::budget_text;
 use evenkeel::{Budget, Duration};
 
 impl Advice {
@@ -23,10 +22,10 @@ impl Advice {
             (true, true) => "verdicts need timewarp, and players prediction or an echo of their own actions",
         };
         let budget = match self.budget {
+            _ if policy == "base" => "everything".to_owned(),
             Budget::Unlimited => "everything".to_owned(),
-            Budget::OfBase { share } if share >= 1.0 => "everything".to_owned(),
             Budget::OfBase { share } => format!("{} of all updates", fraction(share)),
-            rate => format!("{} updates", budget_text(rate)),
+            Budget::PerSecond(rate) => format!("{rate} updates per second"),
         };
         let verdicts = ms(self.verdicts.lag);
         format!(
@@ -43,6 +42,8 @@ impl Advice {
         }
         let mean = change(best.mean, without.mean, "the mean error");
         let std = change(best.std, without.std, "its standard deviation between players");
+        // One verb does for both.
+        let std = if mean.starts_with("takes") { std.trim_start_matches("takes ") } else { &std };
         let fair = if self.receivers > 1 { format!(" and {std}") } else { String::new() };
         let parts: Vec<String> = [self.alone(best.lag, kth), self.alone(Duration::ZERO, &best.policy)]
             .into_iter()
@@ -70,19 +71,18 @@ impl Advice {
             Duration::ZERO => "players see what they do at once".to_owned(),
             lag => format!("players see what they do {} later", ms(lag)),
         };
+        let few = match self.verdicts.covered {
+            covered if covered < 0.005 => "none".to_owned(),
+            covered => format!("only {}", percent(covered)),
+        };
         let late = match self.verdicts.wanted {
             _ if self.verdicts.is_enough() => {
                 format!("{} are there before their verdict", percent(self.verdicts.covered))
             }
-            Some(wanted) => format!(
-                "only {} would be there before their verdict, which timewarp must put right or a wait of {}",
-                percent(self.verdicts.covered),
-                ms(wanted)
-            ),
-            None => format!(
-                "only {} would be there before their verdict since packets get lost, which timewarp must put right",
-                percent(self.verdicts.covered)
-            ),
+            Some(wanted) => {
+                format!("{few} are there before their verdict, which takes timewarp or a wait of {}", ms(wanted))
+            }
+            None => format!("{few} are there before their verdict since packets get lost, which takes timewarp"),
         };
         format!(
             "What remains is an error of {} on average{worst}; {cost}, and of the farthest player's actions {late}.",
@@ -115,13 +115,16 @@ fn metres(value: f64) -> String {
     }
 }
 
+/// Beyond this, how many times as much does not matter.
+const MOST_TIMES: f64 = 3.0;
+
 /// What becomes of a figure, as in "takes 62 % off the mean (2.9 m to 1.1 m)".
 fn change(now: f64, before: f64, what: &str) -> String {
     let from_to = format!("({} to {})", metres(before), metres(now));
     let off = 100.0 * (1.0 - now / before);
     match off {
-        _ if before <= 0.0 => format!("leaves {what} as it is {from_to}"),
-        off if off.abs() < 0.5 => format!("leaves {what} as it is {from_to}"),
+        _ if now > MOST_TIMES * before => format!("raises {what} {from_to}"),
+        off if off.is_nan() || off.abs() < 0.5 => format!("leaves {what} as it is {from_to}"),
         off if off > 0.0 => format!("takes {off:.0} % off {what} {from_to}"),
         off => format!("adds {:.0} % to {what} {from_to}", -off),
     }
@@ -141,6 +144,7 @@ mod tests {
             mean,
             std,
             max: mean + std,
+            affordable: true,
         };
         let (none, long) = ([("base/3", 2.0, 1.0), ("even", 1.5, 0.2)], [("base/3", 1.6, 0.8), ("even", 1.0, 0.1)]);
         let none = none.map(|(policy, mean, std)| one(0, policy, mean, std));
@@ -164,7 +168,7 @@ mod tests {
             [
                 "Show movement 100 ms late, announce verdicts after 217 ms, and send 1/3 of all updates by the policy `even`: \
                  neither timewarp nor prediction is needed.",
-                "Against no lag and `base/3` that takes 50 % off the mean error (2.0 m to 1.0 m) and takes 90 % off its standard \
+                "Against no lag and `base/3` that takes 50 % off the mean error (2.0 m to 1.0 m) and 90 % off its standard \
                  deviation between players (1.0 m to 0.10 m); the lag alone takes 20 % off the mean (2.0 m to 1.6 m), `even` \
                  alone takes 25 % off the mean (2.0 m to 1.5 m).",
                 "What remains is an error of 1.0 m on average, 1.1 m for whoever is worst off; players see what they do 100 ms \
@@ -180,7 +184,10 @@ mod tests {
             set.ends_with("verdicts need timewarp, and players prediction or an echo of their own actions."),
             "{set}"
         );
-        assert!(remains.ends_with("which timewarp must put right or a wait of 516 ms."), "{remains}");
+        assert!(
+            remains.ends_with("none are there before their verdict, which takes timewarp or a wait of 516 ms."),
+            "{remains}"
+        );
     }
 
     #[test]
@@ -201,5 +208,6 @@ mod tests {
         assert_eq!([1.0 / 3.0, 0.4, 0.5].map(fraction), ["1/3", "40 %", "1/2"]);
         assert!(change(1.1, 1.0, "it").starts_with("adds 10 % to it"));
         assert!(change(0.0, 0.0, "it").starts_with("leaves it as it is"));
+        assert_eq!(change(0.1, 0.0, "it"), "raises it (0.00 m to 0.10 m)");
     }
 }
