@@ -12,6 +12,7 @@
 #![allow(clippy::unwrap_used)]
 
 use evenkeel_lab::experiment::{Settings, Source, digest};
+use evenkeel_lab::study::{Brief, Entry, Size, Verdict};
 use evenkeel_lab::workload::Motion;
 use evenkeel_lab::world::{Rules, statistics};
 use evenkeel_lab::{Duration, Placing};
@@ -99,5 +100,22 @@ fn a_lag_is_worth_delays_that_are_shorter_by_it() {
 fn a_lag_that_covers_the_delays_leaves_nothing() {
     for seed in errors(Motion::TankInertia, &NEAR_MS, 260.0, 2, 60.0) {
         assert!(seed.iter().all(|error| *error < 1e-3), "{seed:?}");
+    }
+}
+
+/// The experiment at its smallest: a row for every cell, policy and lag, and what does not depend on chance.
+#[test]
+fn the_experiment_has_all_rows_and_equal_waiting_makes_equal() {
+    let size = Size { seeds: 1, seconds: 20.0, seed: 3 };
+    let study = Entry::by_name("lag-fairness").unwrap().run(&Brief::new(size), &|_| {}).unwrap();
+    assert_eq!(study.rows.len(), 2 * 7 * (8 + 10));
+    for row in &study.rows {
+        for part in ["cell", "motion", "policy", "lag_ms", "mean_m", "std_m", "max_m", "vectors"] {
+            assert!(!row[part].is_null(), "{part} of {row:?}");
+        }
+    }
+    let verdict = |id: &str| study.findings.iter().find(|f| f.claim.id == id).map(|f| f.verdict());
+    for id in ["latency-equalise-responses", "latency-equalise-responses-price", "latency-equalise-errors"] {
+        assert_eq!(verdict(id), Some(Verdict::Holds), "{id}");
     }
 }
