@@ -5,6 +5,7 @@
 //! - [`experiment`]: policies compared on one's own data, and [`report`]: what came of it;
 //! - [`study`]: experiments by name, and the papers' claims that they check;
 //! - [`audit`]: whether a game is fair, from its own logs;
+//! - [`advice`]: which lag and which policy to choose for a game;
 //! - [`clairvoyant`]: the best that anybody could do who knew the future;
 //! - [`policies`]: policies by name;
 //! - [`recorder`]: recordings of runs, written and read;
@@ -13,6 +14,7 @@
 //! - [`clock`]: how far off the session's clock is, beside today's rules;
 //! - [`wire`]: how many bytes a vector takes, over recorded games.
 
+pub mod advice;
 pub mod audit;
 pub mod bench;
 pub mod clairvoyant;

@@ -1,5 +1,6 @@
 //! `evenkeel lab`: the laboratory.
 
+mod advise;
 mod audit;
 mod compare;
 mod outputs;
@@ -25,6 +26,9 @@ pub(crate) enum Command {
     /// Is my game fair? From logs of where things were and where each player saw them.
     #[command(allow_negative_numbers = true, after_help = audit::LOGS)]
     Audit(audit::Arguments),
+    /// Which lag and which policy for my game? Short runs of it, and three sentences.
+    #[command(allow_negative_numbers = true, after_help = advise::HOW)]
+    Advise(Box<advise::Arguments>),
 }
 
 pub(crate) fn run(command: &Command) -> Result<()> {
@@ -34,5 +38,6 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         Command::All(arguments) => studies::run_all(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Audit(arguments) => audit::run(arguments),
+        Command::Advise(arguments) => advise::run(arguments),
     }
 }

@@ -21,6 +21,7 @@ const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[
     ("baselines", [1.0, 6.0]),
     ("hits", [1.0, 3.0]),
     ("liar", [6.0, 35.0]),
+    ("lag-fairness", [6.0, 60.0]),
 ];
 
 #[derive(clap::Args)]
