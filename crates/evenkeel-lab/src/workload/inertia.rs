@@ -8,6 +8,8 @@ use evenkeel::{Duration, GlobalTime, Pose, Vec3};
 const ACCELERATION: f64 = 20.0;
 /// Radians per second, per second.
 const TURN_ACCELERATION: f64 = 3.0;
+/// So close to the speed wanted, in metres per second, it counts as reached.
+const NEARLY: f64 = 0.05;
 /// Within such a step, speed and turn rate count as constant.
 const STEP: Duration = Duration::from_millis(2);
 
@@ -54,6 +56,11 @@ impl Mover for InertTank {
         self.drive(now);
         let velocity = Vec3::from_heading(self.heading) * self.speed;
         let pose = Pose::at(self.position).facing(self.heading).moving(velocity).turning(self.turn_rate);
+        // A tank knows that it is getting faster, and its vectors may as well say so.
+        let missing = self.controls.speed - self.speed;
+        let speeds_up = missing.abs() > NEARLY;
+        let thrust = Vec3::from_heading(self.heading) * ACCELERATION.copysign(missing);
+        let pose = if speeds_up { pose.accelerating(thrust) } else { pose };
         Sample { at: now, pose, accelerated: false }
     }
 }

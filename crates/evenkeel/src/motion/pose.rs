@@ -31,8 +31,9 @@ pub(crate) enum Facing {
 /// Which [`Motion`] an entity's DR vectors carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum MotionKind {
-    /// Whatever fits the pose best: accelerated if an acceleration was given; an arc if the entity moves along its
-    /// heading; a line if it moves otherwise; stationary if it does not move.
+    /// Whatever fits the pose best: accelerated if an acceleration was given, and turning with the body if that is along a
+    /// heading that changes; an arc if the entity moves along its heading; a line if it moves otherwise; stationary if it
+    /// does not move.
     #[default]
     Auto,
     /// The position alone.
@@ -175,7 +176,17 @@ impl Pose {
         let acceleration = self.acceleration.unwrap_or(Vec3::ZERO);
         let (along, across) = along_heading(&attitude, velocity);
         let course = match kind {
-            MotionKind::Auto if acceleration != Vec3::ZERO => Course::Accelerated { velocity, acceleration },
+            MotionKind::Auto if acceleration != Vec3::ZERO => {
+                let (thrust, sideways) = along_heading(&attitude, acceleration);
+                let driven =
+                    across <= ALONG_HEADING * libm::fabs(along) && sideways <= ALONG_HEADING * libm::fabs(thrust);
+                let turns = driven && acceleration.z == 0.0 && attitude.turn_rate() != 0.0;
+                if turns {
+                    Course::Turning { velocity, acceleration }
+                } else {
+                    Course::Accelerated { velocity, acceleration }
+                }
+            }
             MotionKind::Auto if velocity == Vec3::ZERO => Course::Stationary,
             MotionKind::Auto if across <= ALONG_HEADING * libm::fabs(along) => {
                 Course::Circular { speed: libm::copysign(libm::hypot(along, across), along), climb: velocity.z }
