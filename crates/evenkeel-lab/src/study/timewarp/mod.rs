@@ -1,5 +1,12 @@
 //! What do late operations cost when they are executed after all?
 
+mod account;
+mod copies;
+mod sites;
+
+pub(super) use account::Account;
+pub(super) use sites::{Terms, Truth};
+
 use super::{Brief, Entry, Study, Watch};
 use anyhow::{Result, bail};
 
