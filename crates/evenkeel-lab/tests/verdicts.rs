@@ -5,7 +5,7 @@ use evenkeel_lab::study::{Brief, Entry, Row, Size, Study, Verdict};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use Verdict::{DoesNotHold, Holds, HoldsWithConditions};
+use Verdict::Holds;
 
 const SIZE: Size = Size { seeds: 6, seconds: 240.0, seed: 1 };
 
@@ -71,7 +71,7 @@ fn after_healing_every_verdict_is_the_one_of_the_game_in_order() {
 #[test]
 fn claims_about_verdicts() {
     let expected = [
-        ("verdicts-positions-less-lag", HoldsWithConditions),
+        ("verdicts-positions-less-lag", Holds),
         ("verdicts-tailored-better", Holds),
         ("verdicts-position-errors-harmless", Holds),
         ("verdicts-conservative-none", Holds),

@@ -21,6 +21,8 @@ const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[
     ("baselines", [1.0, 6.0]),
     ("hits", [1.0, 3.0]),
     ("liar", [6.0, 35.0]),
+    ("verdicts", [2.0, 15.0]),
+    ("timewarp", [3.0, 25.0]),
 ];
 
 #[derive(clap::Args)]
