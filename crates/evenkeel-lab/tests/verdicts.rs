@@ -5,7 +5,7 @@ use evenkeel_lab::study::{Brief, Entry, Row, Size, Study, Verdict};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use Verdict::Holds;
+use Verdict::{DoesNotHold, Holds, HoldsWithConditions};
 
 const SIZE: Size = Size { seeds: 6, seconds: 240.0, seed: 1 };
 
@@ -16,6 +16,11 @@ fn study(name: &str, size: Size) -> Study {
 fn verdicts() -> &'static Study {
     static STUDY: OnceLock<Study> = OnceLock::new();
     STUDY.get_or_init(|| study("verdicts", SIZE))
+}
+
+fn timewarp() -> &'static Study {
+    static STUDY: OnceLock<Study> = OnceLock::new();
+    STUDY.get_or_init(|| study("timewarp", SIZE))
 }
 
 fn number(row: &Row, name: &str) -> f64 {
@@ -81,9 +86,59 @@ fn claims_about_verdicts() {
 }
 
 #[test]
+fn claims_about_timewarp() {
+    let expected = [
+        ("timewarp-partial-lag-reduces", Holds),
+        // The spaceship's beams strike at once: at 200 ms this is too small a size to see the little that half a lag gains.
+        ("timewarp-longer-more-paradoxes", HoldsWithConditions),
+        ("timewarp-short-lag-floods", Holds),
+        // Nearly every operation asks for a repair, but a repair is a few ticks of a game.
+        ("timewarp-flood-of-work", DoesNotHold),
+        ("timewarp-long-lag-spares", Holds),
+        ("timewarp-states-no-constraint", Holds),
+        ("timewarp-states-decreased", Holds),
+    ];
+    assert_verdicts(timewarp(), &expected);
+}
+
+#[test]
+fn a_history_as_long_as_operations_are_late_heals_everything_and_a_shorter_one_is_noticed() {
+    let rows = timewarp().rows.iter().filter(|row| row["method"] == "timewarp");
+    let (mut short, mut long) = (0, 0);
+    for row in rows {
+        // Spikes take 800 ms.
+        let spiky = row["network"].as_str().unwrap().contains("bursts");
+        if spiky && number(row, "history_ms") < 800.0 {
+            short += 1;
+            assert!(number(row, "refused_before_history") > 0.0, "{row:?}");
+            assert!(number(row, "hosts_in_another_state_at_the_end") > 0.0, "{row:?}");
+        } else {
+            long += 1;
+            assert_eq!(number(row, "refused_before_history"), 0.0, "{row:?}");
+            assert_eq!(number(row, "wrong_after_healing"), 0.0, "{row:?}");
+            assert_eq!(number(row, "hosts_in_another_state_at_the_end"), 0.0, "{row:?}");
+        }
+    }
+    assert_eq!((short, long), (2, 2 + 2 * 5 * 2 * 6));
+}
+
+#[test]
+fn without_jitter_a_lag_as_long_as_the_delay_leaves_nothing_to_repair() {
+    let enough = |row: &&Row| {
+        row["method"] == "timewarp" && row.get("jittery") == Some(&false.into()) && number(row, "lag_per_delay") >= 1.0
+    };
+    let rows: Vec<&Row> = timewarp().rows.iter().filter(enough).collect();
+    assert_eq!(rows.len(), 2 * 5 * 2);
+    for row in rows {
+        let figures = ["late_share", "rollbacks_per_second", "time_apart_share", "paradox_share", "correction_max"];
+        assert!(figures.iter().all(|name| number(row, name) == 0.0), "{row:?}");
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_rows() {
     let small = Size { seeds: 1, seconds: 30.0, seed: 5 };
-    for name in ["verdicts"] {
+    for name in ["verdicts", "timewarp"] {
         let [once, again] = [(); 2].map(|()| study(name, small).rows);
         assert!(!once.is_empty() && once == again, "{name}");
         assert_ne!(once, study(name, Size { seed: 6, ..small }).rows, "{name}");

@@ -43,8 +43,8 @@ pub(in crate::study) struct Account {
     pub(in crate::study) unhealed: f64,
     /// Hosts whose state was another than the true one in the end.
     pub(in crate::study) ended_elsewhere: f64,
-    /// Bytes that one host's past takes.
-    pub(in crate::study) memory: f64,
+    /// Bytes that the saved states of one host's past take.
+    pub(in crate::study) saved_bytes: f64,
 }
 
 impl Account {
@@ -81,7 +81,7 @@ impl Account {
             untrue: self.untrue + other.untrue,
             unhealed: self.unhealed + other.unhealed,
             ended_elsewhere: self.ended_elsewhere + other.ended_elsewhere,
-            memory: self.memory.max(other.memory),
+            saved_bytes: self.saved_bytes.max(other.saved_bytes),
         }
     }
 

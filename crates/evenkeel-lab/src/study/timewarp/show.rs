@@ -153,14 +153,14 @@ fn histories(grid: &Grid) -> Exhibit {
             text(account.deepest),
             format!("{:.0} of {:.0}", account.ended_elsewhere, account.hosts),
             format!("{:.0} of {:.0}", account.unhealed, account.verdicts),
-            format!("{:.1} kB", account.memory / 1e3),
+            format!("{:.1} kB", account.saved_bytes / 1e3),
         ]
     };
     Exhibit::Table {
         title: "Operations from before the history, arena".into(),
         note: "Operations usually take 100 ms, and one in fifty 700 ms more. What is older than the history is refused and \
                counted, and the host stays wrong to the end: a history must reach back as far as operations may be late, or somebody must \
-               overrule. Memory: what one host's past takes, four tanks."
+               overrule. Memory: the states that one host has saved, of four tanks each."
             .into(),
         head: heads([
             "history",
@@ -228,7 +228,7 @@ fn figures(account: &Account) -> Value {
         "wrong_after_healing": account.unhealed,
         "hosts": account.hosts,
         "hosts_in_another_state_at_the_end": account.ended_elsewhere,
-        "memory_bytes": account.memory,
+        "history_bytes": account.saved_bytes,
     })
 }
 

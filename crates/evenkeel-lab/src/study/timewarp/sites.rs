@@ -6,12 +6,15 @@ use super::account::Account;
 use super::copies::Copies;
 use anyhow::Result;
 use evenkeel::timewarp::{Timewarp, TimewarpConfig, TimewarpEvent};
-use evenkeel::{Duration, GlobalTime, HostId, Operation, Tick};
+use evenkeel::{Duration, GlobalTime, HostId, Operation, Simulation, Tick};
 use evenkeel_games::{Game, Recording, Setup};
 use evenkeel_link::{Conditions, Path, path_id};
 
 /// For so long after the last tick that counts, operations may still come in. No network here takes as long.
 const TAIL: Duration = Duration::from_secs(3);
+
+/// Every so many ticks it is looked how large a saved state is.
+const SAVED_EVERY: i64 = 50;
 
 /// How operations travel, and how long things wait.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +41,13 @@ pub(in crate::study) struct Truth<G: Game> {
     verdicts: Vec<(Tick, G::Verdict)>,
     /// The last tick that counts.
     until: Tick,
+}
+
+impl Terms {
+    /// How many states are kept: one for each tick of the history.
+    pub(in crate::study) fn states(&self, step: Duration) -> i64 {
+        Tick::at_or_after(GlobalTime::ZERO + self.history, step).0
+    }
 }
 
 impl<G: Game> Truth<G> {
@@ -100,6 +110,8 @@ impl<G: Game> Truth<G> {
             site.warp.advance(now)?;
             site.look(tick);
         }
+        // The timewarp's own count has its tables in it, whose size is not the same in every run.
+        site.account.saved_bytes *= terms.states(self.start.step_length()) as f64;
         Ok(site.close())
     }
 
@@ -126,6 +138,8 @@ struct Site<'a, G: Game> {
     account: Account,
     /// By verdict lag, what was announced.
     heard: Vec<Heard<G>>,
+    /// A saved state, to see how large it is.
+    saved: G::Snapshot,
 }
 
 /// The announcements of one verdict lag.
@@ -138,7 +152,8 @@ struct Heard<G: Game> {
 impl<'a, G: Game> Site<'a, G> {
     fn new(warp: Timewarp<Copies<'a, G>>, truth: &'a Truth<G>, verdict_lags: usize) -> Self {
         let heard = || Heard { account: Account::default(), standing: Vec::new() };
-        Self { warp, truth, account: Account::default(), heard: (0..verdict_lags).map(|_| heard()).collect() }
+        let heard = (0..verdict_lags).map(|_| heard()).collect();
+        Self { warp, truth, account: Account::default(), heard, saved: G::Snapshot::default() }
     }
 
     /// Notes what there is to see after a tick.
@@ -155,6 +170,10 @@ impl<'a, G: Game> Site<'a, G> {
                 _ => {}
             }
         }
+        if tick.0 % SAVED_EVERY == 0 {
+            self.warp.simulation().save(&mut self.saved);
+            self.account.saved_bytes = self.account.saved_bytes.max(G::snapshot_bytes(&self.saved) as f64);
+        }
         if tick <= self.truth.until {
             self.account.ticks += 1.0;
             self.account.apart += f64::from(self.warp.digest() != self.truth.digests[tick.0 as usize]);
@@ -169,7 +188,6 @@ impl<'a, G: Game> Site<'a, G> {
         account.rollbacks = stats.rollbacks as f64;
         account.replayed = stats.replayed as f64;
         account.deepest = stats.deepest as f64;
-        account.memory = self.warp.memory_bytes() as f64;
         account.seconds = self.truth.seconds();
         account.hosts = 1.0;
         let last = self.truth.digests.last().copied();
