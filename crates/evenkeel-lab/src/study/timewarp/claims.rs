@@ -65,7 +65,7 @@ pub(super) const STATES_NO_CONSTRAINT: Claim = Claim {
     id: "timewarp-states-no-constraint",
     says: &[(
         GS_DR_LL,
-        "there does not exist any constraint on the selection of the lag: with GS-DR-LL a system would work fine even if the lag \
+        "there does not exist any constraint on the selection of the lag. With GS-DR-LL a system would work fine even if the lag \
          is much smaller than the network transmission delay",
     )],
     measure: "vectors that a receiver takes in with a lag of a quarter of the delay, relative to a lag of the delay",

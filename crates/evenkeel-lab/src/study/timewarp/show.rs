@@ -20,6 +20,11 @@ pub(super) fn exhibits(grid: &Grid, states: &[Vec<Shown>]) -> Vec<Exhibit> {
     all
 }
 
+/// A whole number.
+fn count(value: f64) -> String {
+    format!("{value:.0}")
+}
+
 fn heads<const N: usize>(names: [&str; N]) -> Vec<String> {
     names.map(str::to_owned).to_vec()
 }
@@ -59,7 +64,7 @@ fn costs(grid: &Grid, game: Which) -> Exhibit {
             percent(account.late_share()),
             text(account.per_second(account.rollbacks)),
             text(account.depth()),
-            text(account.deepest),
+            count(account.deepest),
             percent(account.replay_share()),
         ]
     })
@@ -125,9 +130,9 @@ fn against_states(grid: &Grid, states: &[Vec<Shown>]) -> Exhibit {
     };
     Exhibit::Table {
         title: "A short lag with operations and with states".into(),
-        note: "Without jitter. Left, rollbacks of a host per second and the ticks it executes again; right, vectors that a \
-               receiver of dead reckoning with local lag takes in per second, and how far off it shows a craft on average. The \
-               motions are alike, but not the same."
+        note: "Without jitter. Left, operations: rollbacks of a host per second, and the ticks it executes again; its lag is that \
+               of the nearest tick of 20 ms. Right, states: vectors that a receiver of dead reckoning with local lag takes in per \
+               second, and how far off it shows a craft on average. The motions are alike, but not the same."
             .into(),
         head: heads([
             "game",
@@ -148,9 +153,9 @@ fn histories(grid: &Grid) -> Exhibit {
         let account = grid.history(n);
         vec![
             format!("{history} ms"),
-            text(account.refused),
+            count(account.refused),
             percent(account.refused / account.foreign),
-            text(account.deepest),
+            count(account.deepest),
             format!("{:.0} of {:.0}", account.ended_elsewhere, account.hosts),
             format!("{:.0} of {:.0}", account.unhealed, account.verdicts),
             format!("{:.1} kB", account.saved_bytes / 1e3),

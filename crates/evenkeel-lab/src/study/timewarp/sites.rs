@@ -254,7 +254,7 @@ mod tests {
     fn late_operations_cost_something_and_are_healed() {
         let found = truth(0).play(&terms("delay=200ms,jitter=uniform:80ms", 0, 1_000), 1).unwrap()[0];
         assert!(found.late > 0.5 * found.foreign && found.rollbacks > 0.0 && found.corrections > 0.0, "{found:?}");
-        assert!(found.apart > 0.0 && found.revoked > 0.0 && found.verdicts > 0.0, "{found:?}");
+        assert!(found.apart > 0.0 && found.announced_late > 0.0 && found.verdicts > 0.0, "{found:?}");
         assert_eq!((found.unhealed, found.ended_elsewhere, found.refused), (0.0, 0.0, 0.0));
     }
 
