@@ -116,13 +116,13 @@ impl Account {
         count / self.seconds
     }
 
-    /// Ticks of a rollback, on average.
+    /// Ticks of a rollback, on average; none if there is none.
     pub(in crate::study) fn depth(&self) -> f64 {
-        self.replayed / self.rollbacks
+        self.replayed / self.rollbacks.max(1.0)
     }
 
-    /// How far a craft is moved, on average.
+    /// How far a craft is moved, on average; not at all if none is.
     pub(in crate::study) fn correction(&self) -> f64 {
-        self.corrected / self.corrections
+        self.corrected / self.corrections.max(1.0)
     }
 }

@@ -211,25 +211,23 @@ fn cell_row(cell: &Cell, account: &Account) -> Row {
 
 /// What is known of operations, whatever was asked.
 fn figures(account: &Account) -> Value {
-    // Of nothing there is no mean.
-    let some = |value: f64| value.is_finite().then_some(value);
     json!({
         "method": "timewarp",
         "operations": account.foreign,
         "late_share": account.late_share(),
         "refused_before_history": account.refused,
         "rollbacks_per_second": account.per_second(account.rollbacks),
-        "depth_mean_ticks": some(account.depth()),
+        "depth_mean_ticks": account.depth(),
         "depth_max_ticks": account.deepest,
         "replayed_share": account.replay_share(),
         "corrections_per_second": account.per_second(account.corrections),
-        "correction_mean": some(account.correction()),
+        "correction_mean": account.correction(),
         "correction_max": account.farthest,
         "time_apart_share": account.time_apart(),
         "verdicts": account.verdicts,
         "revoked": account.revoked,
         "announced_late": account.announced_late,
-        "paradox_share": some(account.paradoxes()),
+        "paradox_share": account.paradoxes(),
         "wrong_after_healing": account.unhealed,
         "hosts": account.hosts,
         "hosts_in_another_state_at_the_end": account.ended_elsewhere,

@@ -47,6 +47,7 @@ pub(super) fn exhibits(grid: &Grid) -> Vec<Exhibit> {
         all.push(curves(format!("Wrong verdicts by delay, {name}"), grid, &sweep, share));
     }
     all.push(paradoxes(grid));
+    all.extend(grid.recorded.as_ref().map(|recorded| recorded_game(grid, recorded, &plain)));
     all
 }
 
@@ -130,6 +131,22 @@ fn paradoxes(grid: &Grid) -> Exhibit {
             .map(str::to_owned)
             .to_vec(),
         rows: (0..grid.cases.len()).map(row).collect(),
+    }
+}
+
+/// The same operations in the same order every time, whatever the seed.
+fn recorded_game(grid: &Grid, recorded: &[Vec<Account>], cases: &[usize]) -> Exhibit {
+    let lags = VERDICT_LAGS_MS.map(|lag| format!("{lag} ms"));
+    let row = |case: &usize| {
+        let shares = recorded[*case].iter().map(|account| wrong(account.paradoxes()));
+        grid.cases[*case].cells().into_iter().chain(shares).collect()
+    };
+    let verdicts = cases.first().and_then(|case| recorded[*case].first()).map_or(0.0, |account| account.verdicts);
+    Exhibit::Table {
+        title: "Wrong verdicts at 200 ms, the recorded game arena-four".into(),
+        note: format!("One column for each verdict lag. One minute of four tanks, {verdicts} verdicts over all hosts."),
+        head: ["delay", "movement lag"].map(str::to_owned).into_iter().chain(lags).collect(),
+        rows: cases.iter().map(row).collect(),
     }
 }
 
