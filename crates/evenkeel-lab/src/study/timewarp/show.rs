@@ -70,13 +70,18 @@ fn costs(grid: &Grid, game: Which) -> Exhibit {
     })
 }
 
+/// Why some corrections are longer than any way that a tank can go in a delay.
+const RETURNS: &str =
+    " The farthest are tanks that come back into the game: where they do depends on where the others are.";
+
 /// What its player sees of them.
 fn sights(grid: &Grid, game: Which) -> Exhibit {
     let title = format!("What a player sees of late operations, {}", game.name());
     let unit = game.unit();
     let note = format!(
         "{NETWORK} Corrections: crafts moved by a rollback, how far on average and at most. Time apart: in which the state was \
-         not the true one. Paradoxes: verdicts revoked or told late, of the true ones."
+         not the true one. Paradoxes: verdicts revoked or told late, of the true ones.{}",
+        if game == Which::Arena { RETURNS } else { "" },
     );
     let (mean, most) = (format!("mean, {unit}"), format!("most, {unit}"));
     by_lag(title, note, &["corrections/s", &mean, &most, "time apart", "paradoxes"], grid, game, |account| {
@@ -157,7 +162,8 @@ fn histories(grid: &Grid) -> Exhibit {
             percent(account.refused / account.foreign),
             count(account.deepest),
             format!("{:.0} of {:.0}", account.ended_elsewhere, account.hosts),
-            format!("{:.0} of {:.0}", account.unhealed, account.verdicts),
+            count(account.unhealed),
+            count(account.verdicts),
             format!("{:.1} kB", account.saved_bytes / 1e3),
         ]
     };
@@ -165,7 +171,7 @@ fn histories(grid: &Grid) -> Exhibit {
         title: "Operations from before the history, arena".into(),
         note: "Operations usually take 100 ms, and one in fifty 700 ms more. What is older than the history is refused and \
                counted, and the host stays wrong to the end: a history must reach back as far as operations may be late, or somebody must \
-               overrule. Memory: the states that one host has saved, of four tanks each."
+               overrule. Verdicts wrong: missing or too many in the end. Memory: the states that one host has saved, of four tanks each."
             .into(),
         head: heads([
             "history",
@@ -174,6 +180,7 @@ fn histories(grid: &Grid) -> Exhibit {
             "deepest",
             "hosts wrong at the end",
             "verdicts wrong",
+            "true ones",
             "memory",
         ]),
         rows: HISTORIES_MS.into_iter().enumerate().map(row).collect(),
