@@ -21,7 +21,10 @@ const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[
     ("baselines", [1.0, 6.0]),
     ("hits", [1.0, 3.0]),
     ("liar", [6.0, 35.0]),
+    ("local-lag", [2.0, 6.0]),
     ("lag-fairness", [6.0, 60.0]),
+    ("verdicts", [2.0, 15.0]),
+    ("timewarp", [3.0, 25.0]),
 ];
 
 #[derive(clap::Args)]
@@ -114,9 +117,9 @@ fn entry_json(entry: &Entry) -> Value {
 fn entry_text(entry: &Entry) -> String {
     let Entry { name, question, reproduces, .. } = entry;
     let duration = rough_seconds(entry).map_or_else(String::new, |[quick, full]| {
-        format!("{:11}takes about {} (--quick: {})\n", "", words(full), words(quick))
+        format!("{:13}takes about {} (--quick: {})\n", "", words(full), words(quick))
     });
-    format!("{name:<10} {question}\n{:11}{reproduces}\n{duration}", "")
+    format!("{name:<12} {question}\n{:13}{reproduces}\n{duration}", "")
 }
 
 fn words(seconds: f64) -> String {

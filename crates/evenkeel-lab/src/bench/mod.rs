@@ -4,9 +4,11 @@
 
 mod accuracy;
 mod load;
+mod rollback;
 mod sending;
 
 pub use accuracy::{IntegralClass, integral_classes};
+pub use rollback::{Rollback, rollback};
 pub use sending::{AllDue, CountAllocations, Idle, Million, all_due, idle, million};
 
 use crate::{clock, wire};
@@ -47,6 +49,8 @@ pub struct Figures {
     pub idle: Idle,
     /// A million pairs.
     pub million: Million,
+    /// Going back in time.
+    pub rollback: Rollback,
     /// The clock.
     pub clock: clock::ClockReport,
 }
@@ -66,9 +70,11 @@ pub fn run(options: &Options<'_>) -> Result<Figures> {
     let idle = idle(200);
     step("a million pairs");
     let million = million(100, options.count);
+    step("going back in time");
+    let rollback = rollback(200)?;
     step("clock");
     let clock = clock::measure(options.clock_runs, 1)?;
-    Ok(Figures { integral, wire, all_due, without_books, idle, million, clock })
+    Ok(Figures { integral, wire, all_due, without_books, idle, million, rollback, clock })
 }
 
 /// The file of a recorded game, by its name.
@@ -133,6 +139,11 @@ impl Figures {
             "million_pairs_bytes_in_all": self.million.bytes_in_all,
             "million_pairs_ms_per_tick": self.million.tick_seconds * 1e3,
             "million_pairs_ratio_to_memory_pass": self.million.tick_seconds / self.million.memory_pass_seconds,
+            "ratio_rollback_to_stepping": self.rollback.ratio(),
+            "rollback_ms": self.rollback.ms_again,
+            "rollback_plain_ms": self.rollback.ms_plain,
+            "rollback_tick_ms": self.rollback.ms_per_tick,
+            "rollback_history_bytes": self.rollback.history_bytes,
             "clock_p99_ms": per_path(paths, &|p| p.ours.p99_ms),
             "clock_max_ms": per_path(paths, &|p| p.ours.max_ms),
             "clock_p99_ms_with_echoes": per_path(&self.clock.paths_with_echoes, &|p| p.ours.p99_ms),
@@ -173,6 +184,7 @@ impl fmt::Display for Figures {
         self.write_integral(f)?;
         self.write_wire(f)?;
         self.write_sending(f)?;
+        self.write_rollback(f)?;
         writeln!(f, "\n{}", self.clock)
     }
 }
@@ -225,5 +237,16 @@ impl Figures {
         row(f, "a tick", format!("{:.1} ms", million.tick_seconds * 1e3))?;
         row(f, "a plain pass over the same bytes", format!("{:.1} ms", million.memory_pass_seconds * 1e3))?;
         row(f, "tick / pass", format!("{:.2}", million.tick_seconds / million.memory_pass_seconds))
+    }
+
+    fn write_rollback(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rollback = &self.rollback;
+        writeln!(f, "\nGoing back in time: 1,000 tanks at 60 Hz, 300 ms (18 ticks)")?;
+        let row = |f: &mut fmt::Formatter<'_>, name: &str, value: String| writeln!(f, "  {name:<44} {value:>12}");
+        row(f, "rolling back and executing again", format!("{:.2} ms", rollback.ms_again))?;
+        row(f, "executing the same ticks plainly", format!("{:.2} ms", rollback.ms_plain))?;
+        row(f, "again / plainly (target 1.5)", format!("{:.2}", rollback.ratio()))?;
+        row(f, "a tick, its state saved", format!("{:.3} ms", rollback.ms_per_tick))?;
+        row(f, "a history of a second", format!("{:.1} MB", rollback.history_bytes as f64 / 1e6))
     }
 }
