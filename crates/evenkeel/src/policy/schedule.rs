@@ -133,7 +133,8 @@ impl<'a> Outlook<'a> {
             pair,
             vector,
             now,
-            ahead: if rule.projected { pair.delay() } else { Duration::ZERO },
+            // What is sent now is about what is shown a lag later: before then no hold costs anything.
+            ahead: if rule.projected { pair.delay() } else { ledger.lag(receiver).at(now) },
             flushed: flushed.map(|v| (v, now + pair.delay())),
             importance: importance(&pair),
             forgotten: pair.accumulated(now).total() - rule.past.error(&pair, now),

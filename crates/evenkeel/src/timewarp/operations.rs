@@ -81,9 +81,10 @@ impl<A> Operations<A> {
 
     /// Roughly the memory it takes.
     pub(super) fn bytes(&self) -> usize {
+        // Lengths of maps, not capacities: these differ from run to run.
         self.entries.capacity() * size_of::<Entry<A>>()
-            + self.ticks.capacity() * size_of::<((HostId, u32), Tick)>()
-            + self.issuers.capacity() * size_of::<(HostId, usize)>()
+            + self.ticks.len() * size_of::<((HostId, u32), Tick)>()
+            + self.issuers.len() * size_of::<(HostId, usize)>()
     }
 }
 
