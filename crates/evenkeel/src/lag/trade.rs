@@ -26,7 +26,7 @@ pub struct Trade {
 ///
 /// A change of course that is missing for a time `w` leaves an error that grows with a power of `w`. In theory it is the square:
 /// the longer the time, the more changes fall into it, and the further each of them leads astray. Measured, on tanks with and
-/// without inertia at delays of 20 to 800 ms, powers of 1.7 to 2 fit best (`evenkeel lab run lag-fairness`). What thresholds leave
+/// without inertia at delays of 20 to 800 ms, powers of 1.75 to 2.3 fit best (`evenkeel lab run lag-fairness`). What thresholds leave
 /// comes on top, with or without lag.
 ///
 /// ```
