@@ -176,10 +176,7 @@ pub(super) const PARTIAL_REDUCES: Claim = Claim {
 
 pub(super) const PARTIAL_REMAINS: Claim = Claim {
     id: "sync-partial-remains",
-    says: &[(
-        TRADING,
-        "without fully eliminating, the duration of the inter-decision point inconsistency",
-    )],
+    says: &[(TRADING, "without fully eliminating, the duration of the inter-decision point inconsistency")],
     measure: "share of time in which mirrors differ, partial",
     band: Band::Above(0.0),
     always: false,
