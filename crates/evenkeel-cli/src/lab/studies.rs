@@ -21,6 +21,8 @@ const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[
     ("baselines", [1.0, 6.0]),
     ("hits", [1.0, 3.0]),
     ("liar", [6.0, 35.0]),
+    ("mirrors", [3.0, 30.0]),
+    ("prediction", [2.0, 15.0]),
 ];
 
 #[derive(clap::Args)]

@@ -30,7 +30,7 @@ pub(super) struct Take {
     pub(super) inconsistent_share: f64,
     /// The share of servers that ended like the execution in order, in states and in verdicts.
     pub(super) healed: f64,
-    /// The same in states alone.
+    /// The same in states alone, and since the last briefing.
     pub(super) healed_states: f64,
     /// Operations that were missed for good.
     pub(super) missed: f64,
@@ -89,6 +89,7 @@ pub(super) struct Gauge<G: Game> {
     /// By server, the verdicts that stand.
     verdicts: Vec<Verdicts<G>>,
     first_missed: Option<GlobalTime>,
+    last_briefed: GlobalTime,
 }
 
 impl<G: Game> Gauge<G> {
@@ -100,6 +101,7 @@ impl<G: Game> Gauge<G> {
             apart: 0.0,
             verdicts: vec![Vec::new(); servers],
             first_missed: None,
+            last_briefed: GlobalTime::ZERO,
         }
     }
 
@@ -116,6 +118,7 @@ impl<G: Game> Gauge<G> {
 
     pub(super) fn briefed(&mut self, now: GlobalTime) {
         self.take.briefings += 1.0;
+        self.last_briefed = now;
         self.take.apart_s = self.first_missed.map_or(0.0, |since| now.since(since).as_secs_f64());
     }
 
@@ -155,14 +158,18 @@ impl<G: Game> Gauge<G> {
         start: &G,
         stamped: Vec<Operation<G::Act>>,
     ) -> Result<Take> {
+        let step = start.step_length();
         let truth = in_order(start.clone(), stamped, mirrors[0].timewarp().tick());
         let take = &mut self.take;
         for (mirror, verdicts) in mirrors.iter_mut().zip(&mut self.verdicts) {
-            let state =
-                truth.digests.iter().all(|(tick, digest)| mirror.digest_at(*tick).is_none_or(|own| own == *digest));
-            let states = state && mirror.timewarp().digest() == truth.last;
-            take.healed_states += f64::from(states) / take.servers;
-            take.healed += f64::from(states && same(verdicts, &truth.verdicts)) / take.servers;
+            let mut agrees_from = |from: GlobalTime| {
+                let mut kept = truth.digests.iter().filter(|(tick, _)| tick.time(step) >= from);
+                kept.all(|(tick, digest)| mirror.digest_at(*tick).is_none_or(|own| own == *digest))
+            };
+            let (always, since) = (agrees_from(GlobalTime::ZERO), agrees_from(self.last_briefed));
+            let last = mirror.timewarp().digest() == truth.last;
+            take.healed_states += f64::from(last && since) / take.servers;
+            take.healed += f64::from(last && always && same(verdicts, &truth.verdicts)) / take.servers;
             let stats = mirror.stats();
             take.decided += stats.decided as f64;
             take.paradoxes += stats.paradoxes() as f64;

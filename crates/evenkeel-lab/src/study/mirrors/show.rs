@@ -25,11 +25,11 @@ impl Cell {
         let map = self.case.map;
         vec![
             map.servers.to_string(),
-            format!("{} ms", map.delay_ms),
+            map.delay_ms.to_string(),
             self.case.name(),
-            format!("{:.0} ms", self.lag_ms()),
-            format!("{:.0} ± {:.0} ms", self.mean(Take::response), self.mean(Take::response_std)),
-            format!("{:.0} ms", self.mean(Take::critical_response)),
+            format!("{:.0}", self.lag_ms()),
+            format!("{:.0} ± {:.0}", self.mean(Take::response), self.mean(Take::response_std)),
+            format!("{:.0}", self.mean(Take::critical_response)),
             text(self.mean(Take::paradoxes_per_minute)),
             percent(self.mean(Take::paradox_share)),
             text(self.mean(Take::rollbacks_per_s)),
@@ -43,25 +43,27 @@ impl Cell {
 
 const HEAD: [&str; 13] = [
     "servers",
-    "longest delay",
-    "synchronisation",
+    "delay",
+    "sync",
     "lag",
     "response",
-    "worst-off",
-    "paradoxes per min",
-    "of verdicts",
-    "rollbacks per s",
-    "ticks deep",
-    "time apart",
+    "worst",
+    "paradoxes",
+    "share",
+    "rollbacks",
+    "depth",
+    "apart",
     "distance",
     "healed",
 ];
 
-const NOTE: &str = "Averages over seeds. Response: mean and standard deviation over players of the time from an operation to its \
-                    result on the player's terminal. Paradoxes and rollbacks: at each server. Time apart: share of ticks at which \
-                    servers have different states. Distance: between the same craft at two servers, averaged over all ticks, \
-                    crafts and pairs, in m (spaceships: px). Healed: in the end all servers have had exactly the states and \
-                    verdicts of all operations executed in order, in every seed.";
+const NOTE: &str = "Averages over seeds. Delay: the longest between servers, in ms, one way; lag in ms. Response: the time from an \
+                    operation to its result on the player's terminal in ms, mean and standard deviation over players; worst: \
+                    the worst-off player's. Paradoxes per minute and their share of verdicts, rollbacks per second and their \
+                    depth in ticks of 20 ms: at each server. Apart: share of ticks at which servers have different states. \
+                    Distance: between the same craft at two servers, averaged over all ticks, crafts and pairs, in m \
+                    (spaceships: px). Healed: in every seed all servers ended with exactly the states and verdicts of all \
+                    operations executed in order. What players do is recorded: it does not depend on what they see.";
 
 fn table<'a>(title: &str, note: &str, cells: impl Iterator<Item = &'a Cell>) -> Exhibit {
     let rows = cells.map(Cell::line).collect();
@@ -145,10 +147,9 @@ fn mishaps(tanks: &Cells) -> Exhibit {
         title: "What cannot be rolled back".into(),
         note: "Three optimistic servers, 80 ms, a history of 1 s. In the last line packets from one server to another are held \
                up for longer than the history, once for a second: the server that misses operations says so, asks for a \
-               briefing and takes it. That mends its states; verdicts that it missed meanwhile stay missed. Apart: from the \
-               first operation that was missed to the last briefing."
+               briefing and takes it, so many seconds after the first operation that it missed. That mends its states from then on; verdicts that it missed meanwhile stay missed."
             .into(),
-        head: texts(["", "missed", "briefings", "apart (s)", "time apart", "distance (m)", "states healed", "verdicts too"]),
+        head: texts(["", "missed", "briefings", "seconds until", "apart", "distance (m)", "states healed", "verdicts too"]),
         rows: cases.iter().map(|(name, case)| row((name, tanks.cell(case)))).collect(),
     }
 }
