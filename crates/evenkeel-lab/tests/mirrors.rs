@@ -106,7 +106,7 @@ fn the_more_lag_the_fewer_paradoxes_and_the_slower_the_response() {
 
 #[test]
 fn claims_about_prediction() {
-    let study = study("prediction", Size { seeds: 6, seconds: 300.0, seed: 1 });
+    let study = study("prediction", Size { seeds: 8, seconds: 600.0, seed: 1 });
     let verdicts = [
         // A lag of half the round trip or more is most of the response time either way.
         ("prediction-response-improved", HoldsWithConditions),

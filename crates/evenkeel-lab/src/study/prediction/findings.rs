@@ -14,7 +14,9 @@ pub(super) fn findings(cells: &[Cell]) -> Vec<Finding> {
         Finding::new(claim, which.map(|cell| observe(cell.case.name(), &cell.takes, of)).collect())
     };
     vec![
-        each(RESPONSE_IMPROVED, |_| true, |take| take.response_ms / take.told_ms),
+        each(RESPONSE_IMPROVED, |_| true, |take| take.response_ms / take.told_ms).remarking(
+            "Not where a lag of half the round trip or more is waited for on top: that is most of the response time either way.",
+        ),
         each(PRESENTATION_IMPROVED, |_| true, |take| take.reckoned / take.told).remarking(
             "Others are dead reckoned with the game's own physics from the last state, on the assumption that drivers go on as \
              they do.",
