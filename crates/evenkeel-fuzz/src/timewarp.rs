@@ -77,7 +77,7 @@ impl Simulation for Counters {
 
     fn step(&mut self, verdicts: &mut Vec<(u32, u32)>) {
         self.0[0] = self.0[0].wrapping_mul(3).wrapping_add(1);
-        if self.0[0] % 11 == 0 {
+        if self.0[0].is_multiple_of(11) {
             verdicts.push((PLAYERS, self.0[1]));
         }
     }
@@ -88,7 +88,7 @@ impl Simulation for Counters {
         let own = *own;
         let next = &mut self.0[(issuer.0 as usize + 1) % PLAYERS as usize];
         *next ^= own.rotate_left(7);
-        if own % 4 == 0 {
+        if own.is_multiple_of(4) {
             verdicts.push((issuer.0, own));
         }
     }
@@ -145,7 +145,7 @@ impl Bench {
             op::AGAIN => {
                 let back = usize::from(input.byte());
                 let Some(&known) = self.taken.iter().rev().nth(back) else { return };
-                let act = if input.byte() % 2 == 0 { known.act } else { known.act.wrapping_add(1) };
+                let act = if input.byte().is_multiple_of(2) { known.act } else { known.act.wrapping_add(1) };
                 self.take(Operation { act, ..known });
             }
             op::ELSEWHERE => {

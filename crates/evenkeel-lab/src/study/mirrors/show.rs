@@ -22,10 +22,8 @@ impl Cell {
     }
 
     fn line(&self) -> Vec<String> {
-        let map = self.case.map;
         vec![
-            map.servers.to_string(),
-            map.delay_ms.to_string(),
+            format!("{}, {}", self.case.map.servers, self.case.map.delay_ms),
             self.case.name(),
             format!("{:.0}", self.lag_ms()),
             format!("{:.0} ± {:.0}", self.mean(Take::response), self.mean(Take::response_std)),
@@ -36,50 +34,52 @@ impl Cell {
             text(self.mean(Take::depth)),
             percent(self.mean(|take| take.inconsistent_share)),
             text(self.mean(|take| take.inconsistency)),
-            if self.healed() { "yes" } else { "no" }.into(),
         ]
     }
 }
 
-const HEAD: [&str; 13] = [
-    "servers",
-    "delay",
-    "sync",
-    "lag",
-    "response",
-    "worst",
-    "paradoxes",
-    "share",
-    "rollbacks",
-    "depth",
-    "apart",
-    "distance",
-    "healed",
-];
+const NOTE: &str = "Averages over seeds. Servers: how many, and the longest delay between them in ms, one way. Lag in ms. Response: the \
+                    time from an operation to its result on the player's terminal in ms, mean and standard deviation over \
+                    players; worst: the worst-off player's. Paradoxes per minute and their share of verdicts, rollbacks per \
+                    second and their depth in ticks of 20 ms: at each server. Apart: share of ticks at which servers have \
+                    different states; the last column is the mean distance between the same craft at two servers at the same \
+                    tick. What players do is recorded: it does not depend on what they see.";
 
-const NOTE: &str = "Averages over seeds. Delay: the longest between servers, in ms, one way; lag in ms. Response: the time from an \
-                    operation to its result on the player's terminal in ms, mean and standard deviation over players; worst: \
-                    the worst-off player's. Paradoxes per minute and their share of verdicts, rollbacks per second and their \
-                    depth in ticks of 20 ms: at each server. Apart: share of ticks at which servers have different states. \
-                    Distance: between the same craft at two servers, averaged over all ticks, crafts and pairs, in m \
-                    (spaceships: px). Healed: in every seed all servers ended with exactly the states and verdicts of all \
-                    operations executed in order. What players do is recorded: it does not depend on what they see.";
-
-fn table<'a>(title: &str, note: &str, cells: impl Iterator<Item = &'a Cell>) -> Exhibit {
-    let rows = cells.map(Cell::line).collect();
-    Exhibit::Table { title: title.into(), note: note.into(), head: texts(HEAD), rows }
+/// One line for each cell. What is the same for all is said in the note.
+fn table(title: &str, note: &str, length: &str, cells: &[&Cell]) -> Exhibit {
+    let healed = cells.iter().filter(|cell| cell.healed()).count();
+    let healed = if healed == cells.len() { "all lines".into() } else { format!("{healed} of {} lines", cells.len()) };
+    let head =
+        ["servers", "sync", "lag", "response", "worst", "paradoxes", "share", "rollbacks", "depth", "apart", length];
+    Exhibit::Table {
+        title: title.into(),
+        note: format!(
+            "{note} Healed, that is all servers ended with exactly the states and verdicts of all operations executed in order, \
+             in every seed: {healed}."
+        ),
+        head: texts(head),
+        rows: cells.iter().map(|cell| cell.line()).collect(),
+    }
 }
 
 pub(super) fn exhibits(tanks: &Cells, ships: &Cells) -> Vec<Exhibit> {
-    let usual = || tanks.0.iter().filter(|cell| cell.case.twist == Twist::None);
-    let with = |jitter_ms: f64| usual().filter(move |cell| cell.case.map.jitter_ms == jitter_ms);
+    let with = |jitter_ms: f64| -> Vec<&Cell> {
+        let usual = tanks.0.iter().filter(|cell| cell.case.twist == Twist::None);
+        usual.filter(|cell| cell.case.map.jitter_ms == jitter_ms).collect()
+    };
+    let ships: Vec<&Cell> = ships.0.iter().collect();
     let shaken = format!("Servers of an arena, ±{JITTER_MS} ms between regions");
     vec![
-        table("Servers of an arena, no jitter", NOTE, with(0.0)),
-        table(&shaken, "As above. \"+ jitter\": the lag is for the longest delay that occurs.", with(JITTER_MS)),
+        table("Servers of an arena, no jitter", NOTE, "metres", &with(0.0)),
+        table(
+            &shaken,
+            "As above. \"+ jitter\": the lag is for the longest delay that occurs.",
+            "metres",
+            &with(JITTER_MS),
+        ),
         trade_off(tanks),
         apart(tanks),
-        table("Servers of spaceships, no jitter", "As above.", ships.0.iter()),
+        table("Servers of spaceships, no jitter", "As above, in pixels.", "pixels", &ships),
         mishaps(tanks),
     ]
 }
@@ -140,16 +140,17 @@ fn mishaps(tanks: &Cells) -> Exhibit {
     };
     let cases = [
         ("nothing unusual", Case::mirrors(3, 80.0, 0.0, 0.0)),
-        ("late operations are refused", Case::twisted(Twist::NoRollback)),
-        ("packets held up for 1.5 s", Case::twisted(Twist::Spike)),
+        ("late is refused", Case::twisted(Twist::NoRollback)),
+        ("a spike of 1.5 s", Case::twisted(Twist::Spike)),
     ];
     Exhibit::Table {
         title: "What cannot be rolled back".into(),
-        note: "Three optimistic servers, 80 ms, a history of 1 s. In the last line packets from one server to another are held \
+        note: "Three optimistic servers, 80 ms, a history of 1 s. In the second line late operations are refused rather than \
+               rolled back for. In the last packets from one server to another are held \
                up for longer than the history, once for a second: the server that misses operations says so, asks for a \
                briefing and takes it, so many seconds after the first operation that it missed. That mends its states from then on; verdicts that it missed meanwhile stay missed."
             .into(),
-        head: texts(["", "missed", "briefings", "seconds until", "apart", "distance (m)", "states healed", "verdicts too"]),
+        head: texts(["", "missed", "briefings", "seconds until", "apart", "metres", "states healed", "verdicts too"]),
         rows: cases.iter().map(|(name, case)| row((name, tanks.cell(case)))).collect(),
     }
 }

@@ -93,10 +93,12 @@ impl Gauge {
         // Where a tank comes back depends on where the others are. Until a state tells, that is a guess.
         let guessed_back = self.back > self.last_tick;
         self.last_tick = tick;
-        let moved = std::iter::from_fn(|| terminal.poll_event()).find_map(|event| match event {
+        let events = std::iter::from_fn(|| terminal.poll_event());
+        let moved = events.filter_map(|event| match event {
             PredictionEvent::Revoked { by, .. } => Some(by.length()),
             _ => None,
         });
+        let moved = moved.last();
         let after = terminal.simulation().tank(OWN).copied().unwrap_or(*before);
         let hit = before.is_alive() != after.is_alive() || before.deaths != after.deaths;
         let revoked = hit || moved.is_some();
