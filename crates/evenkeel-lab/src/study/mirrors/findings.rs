@@ -36,7 +36,7 @@ pub(super) fn findings(cells: &Cells, ships: &Cells) -> Vec<Finding> {
         all.closer(),
         all.at(INTRODUCES_INCONSISTENCY, places(), 0.0, |take| take.inconsistency),
         all.at(OUT_OF_ORDER, places(), 0.0, |take| take.late_share),
-        all.at(OPTIMISTIC_PARADOX, places(), 0.0, Take::paradoxes_per_minute),
+        all.at(OPTIMISTIC_PARADOX, places(), 0.0, Take::paradoxes_per_minute).remarking(SPARSE),
         all.healed(),
         all.must_be_healed(),
         all.conservative_none(),
@@ -52,6 +52,10 @@ pub(super) fn findings(cells: &Cells, ships: &Cells) -> Vec<Finding> {
         all.longer_more(),
     ]
 }
+
+/// The workload was chosen after a look at a sparser one; bands were not touched.
+const SPARSE: &str = "16 tanks in an arena of 160 m, chosen because 8 tanks in 300 m decide too little: there, at 80 ms and less, most \
+                      games of 48 s have no paradox at all, whatever the lag.";
 
 struct Findings<'a> {
     cells: &'a Cells,
@@ -203,7 +207,7 @@ impl Findings<'_> {
             };
             Observation::new(words(place), (0..lags[0].len()).map(correlation).collect())
         };
-        Finding::new(LONGER_MORE_PARADOX, places().into_iter().map(one).collect())
+        Finding::new(LONGER_MORE_PARADOX, places().into_iter().map(one).collect()).remarking(SPARSE)
     }
 }
 

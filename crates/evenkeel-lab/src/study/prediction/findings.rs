@@ -24,7 +24,7 @@ pub(super) fn findings(cells: &[Cell]) -> Vec<Finding> {
         each(MAY_BE_REVOKED, |_| true, Take::share),
         each(ONLY_IF_INCORRECT, |case| case.network == Network::Steady, Take::others_per_minute).remarking(
             "The authority sends states that are old enough for the player's operations to be in them. What is left to be wrong \
-             about is what others do: who is hit, and who is where when one comes back.",
+             about is what others do: who is hit, and who is where when one comes back. Coming back elsewhere is counted with hits.",
         ),
         traded(cells),
     ]
@@ -43,5 +43,6 @@ fn traded(cells: &[Cell]) -> Finding {
     let steady = LAGS_MS.map(|lag_ms| (Network::Steady, lag_ms));
     let keys = steady.into_iter().chain([(Network::Jitter, 0.0), (Network::Loss, 0.0)]);
     Finding::new(TRADED_FOR_REVOCATION, keys.map(one).collect())
-        .remarking("A terminal that shows only what it is told has nothing to revoke.")
+        .remarking("A terminal that shows only what it is told has nothing to revoke. Revocations are few: in games of 100 s and less not \
+             every condition reaches the band.")
 }
