@@ -8,7 +8,7 @@ use evenkeel::{
     Duration, EntityId, GlobalTime, HostId, Motion, Pose, Quat, Receiver, ReceiverConfig, Sender, SenderConfig,
     Threshold, Vec3,
 };
-use evenkeel_fuzz::script::{Script, clock, receiver, sender};
+use evenkeel_fuzz::script::{Script, clock, receiver, sender, timewarp};
 use evenkeel_games::operations::record;
 use evenkeel_games::{Arena, Setup, ShipPilot, Spaceship, TankPilot, arena, spaceship};
 use evenkeel_link::Conditions;
@@ -32,6 +32,7 @@ fn main() -> Result<()> {
         ("receiver", receivers()?),
         ("sender", senders()),
         ("clock", clocks()),
+        ("timewarp", timewarps()),
         ("recording", recordings()?),
         ("conditions", conditions()),
         ("operations", operations()?),
@@ -285,6 +286,31 @@ fn clocks() -> Vec<Vec<u8>> {
     seeds.push(buffer[..length].to_vec());
     let length = pong.emit(&mut buffer);
     seeds.push(buffer[..length].to_vec());
+    seeds
+}
+
+/// Games of a second or two: in order, late, twice, contradicting, not permitted, overruled, briefed.
+fn timewarps() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for flags in [0, 0b00_0101, 0b11_1010, 0b01_0000] {
+        let mut script = Script::default();
+        script.bytes(&[flags]);
+        for i in 0..40u8 {
+            script.bytes(&[timewarp::WAIT]).span(Duration::from_millis(30)).bytes(&[timewarp::ADVANCE]);
+            let late = Duration::from_millis(i64::from(i % 7) * 45 - 60);
+            script.bytes(&[timewarp::OPERATION, i % 4]).span(late).bytes(&[i, i * 3]);
+            if i % 3 == 0 {
+                script.bytes(&[timewarp::ELSEWHERE, i % 4]).span(late).bytes(&[i, i * 3]);
+                script.bytes(&[timewarp::AGAIN, i % 5, i % 2]);
+            }
+        }
+        if flags & 1 == 1 {
+            script.bytes(&[timewarp::OVERRULE, 250, 7, timewarp::BRIEFING]);
+        }
+        script.bytes(&[timewarp::OPERATION, 1]).span(Duration::from_secs(3)).bytes(&[99, 1]);
+        script.bytes(&[timewarp::WAIT]).span(Duration::from_secs(1)).bytes(&[timewarp::ADVANCE]);
+        seeds.push(script.0);
+    }
     seeds
 }
 

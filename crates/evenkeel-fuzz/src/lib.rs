@@ -17,19 +17,21 @@ mod receiver;
 pub mod script;
 mod sender;
 mod text;
+mod timewarp;
 mod wire;
 
 pub use clock::clock;
 pub use receiver::receiver;
 pub use sender::sender;
 pub use text::{budget_and_policy, conditions, matrix, operations, recording};
+pub use timewarp::timewarp;
 pub use wire::{body, datagram, format};
 
 /// A target: takes any bytes, panics if a promise is broken.
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("body", body),
     ("budget_and_policy", budget_and_policy),
     ("clock", clock),
@@ -41,4 +43,5 @@ pub const TARGETS: [(&str, Target); 11] = [
     ("receiver", receiver),
     ("recording", recording),
     ("sender", sender),
+    ("timewarp", timewarp),
 ];

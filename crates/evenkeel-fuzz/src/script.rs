@@ -77,6 +77,27 @@ pub mod clock {
     pub const COUNT: u8 = 7;
 }
 
+/// What a timewarp's script may ask for. An operation is written as its issuer, how long before now it takes effect, its
+/// sequence, and the act.
+pub mod timewarp {
+    /// Time passes: a span, which may be negative.
+    pub const WAIT: u8 = 0;
+    /// The simulation is advanced to the present.
+    pub const ADVANCE: u8 = 1;
+    /// An operation comes.
+    pub const OPERATION: u8 = 2;
+    /// An operation that was accepted comes again: how many before the last, and whether it says something else.
+    pub const AGAIN: u8 = 3;
+    /// An operation comes to the other site alone.
+    pub const ELSEWHERE: u8 = 4;
+    /// The authority gives a state: how many ticks from the present, and what it is.
+    pub const OVERRULE: u8 = 5;
+    /// The other site's briefing is taken.
+    pub const BRIEFING: u8 = 6;
+    /// How many there are.
+    pub const COUNT: u8 = 7;
+}
+
 /// A script being written.
 #[derive(Clone, Debug, Default)]
 pub struct Script(pub Vec<u8>);

@@ -25,6 +25,8 @@ const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[
     ("lag-fairness", [6.0, 60.0]),
     ("verdicts", [2.0, 15.0]),
     ("timewarp", [3.0, 25.0]),
+    ("mirrors", [3.0, 30.0]),
+    ("prediction", [2.0, 15.0]),
 ];
 
 #[derive(clap::Args)]

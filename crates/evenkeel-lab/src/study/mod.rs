@@ -20,6 +20,7 @@ mod mirrors;
 mod plots;
 mod policies;
 mod prediction;
+mod rank;
 mod recorded;
 mod scheduling;
 mod spy;
