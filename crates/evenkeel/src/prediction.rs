@@ -51,6 +51,13 @@ pub enum PredictionEvent<V> {
         /// How many ticks ago the authority's state was.
         depth: i64,
     },
+    /// The own entity is there although it was predicted to be gone, or the other way round: it was hit, or was not.
+    Fate {
+        /// Whether it is there.
+        present: bool,
+        /// How many ticks ago the authority's state was.
+        depth: i64,
+    },
     /// Nothing has come from the authority for longer than the history: what is shown is a guess upon guesses.
     AuthoritySilent {
         /// For how long.
@@ -74,6 +81,8 @@ pub struct PredictionStats {
     pub mean: f64,
     /// The largest distance of a revocation.
     pub max: f64,
+    /// States by which the own entity was gone, or there, against what was predicted. They have no size.
+    pub fates: u64,
     /// Times the authority fell silent.
     pub silences: u64,
     /// Events that nobody polled for in time.
@@ -238,16 +247,31 @@ impl<S: Simulation> Prediction<S> {
 
     fn collect(&mut self) {
         while let Some(event) = self.warp.poll_event() {
-            if let TimewarpEvent::Corrected { entity, by, depth, .. } = event {
-                if entity == self.config.entity && by.length() > self.config.tolerance {
-                    self.stats.revocations += 1;
-                    self.stats.max = self.stats.max.max(by.length());
-                    self.revoked += by.length();
-                    self.events.push(PredictionEvent::Revoked { by, depth });
+            match event {
+                TimewarpEvent::Corrected { entity, by, depth, .. } if entity == self.config.entity => {
+                    self.revoke(by, depth);
                 }
+                TimewarpEvent::Appeared { entity, depth } if entity == self.config.entity => self.turn(true, depth),
+                TimewarpEvent::Vanished { entity, depth } if entity == self.config.entity => self.turn(false, depth),
+                _ => {}
             }
             self.events.push(PredictionEvent::Timewarp(event));
         }
+    }
+
+    fn revoke(&mut self, by: Vec3, depth: i64) {
+        let distance = by.length();
+        if distance > self.config.tolerance {
+            self.stats.revocations += 1;
+            self.stats.max = self.stats.max.max(distance);
+            self.revoked += distance;
+            self.events.push(PredictionEvent::Revoked { by, depth });
+        }
+    }
+
+    fn turn(&mut self, present: bool, depth: i64) {
+        self.stats.fates += 1;
+        self.events.push(PredictionEvent::Fate { present, depth });
     }
 }
 
@@ -313,6 +337,16 @@ mod tests {
                 .any(|event| matches!(event, PredictionEvent::Timewarp(TimewarpEvent::Corrected { depth: 5, .. })));
             assert!(corrected);
         }
+    }
+
+    #[test]
+    fn being_hit_unexpectedly_is_told_as_ones_fate() {
+        let mut prediction = prediction();
+        prediction.advance(time(10)).unwrap();
+        let shots = [0, 1, 2].map(|sequence| operation(3, 0, sequence, Act::Shoot));
+        prediction.handle_state(Tick(5), &in_order(&shots, 5).0, time(10)).unwrap();
+        assert_eq!(prediction.poll_event(), Some(PredictionEvent::Fate { present: false, depth: 5 }));
+        assert_eq!((prediction.stats().fates, prediction.stats().revocations), (1, 0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Going back: for late operations, for the authority, for a look, and for a check.
 
 use super::trail::{self, apply_all};
-use super::{Timewarp, TimewarpEvent};
+use super::{Places, Timewarp, TimewarpEvent};
 use crate::geometry::wrap_angle;
 use crate::ids::EntityId;
 use crate::motion::State;
@@ -44,6 +44,8 @@ impl<S: Simulation> Timewarp<S> {
         self.simulation.restore(state);
         self.history.restart(tick.next());
         self.trail.clear();
+        // Whoever is given a state may have been wrong for a while.
+        self.digests.clear();
         self.verified = tick;
         self.verdicts.doubt_after(tick, true);
         self.announced_before = self.announced_before.max(self.remembered);
@@ -101,8 +103,21 @@ impl<S: Simulation> Timewarp<S> {
                     report(*entity, &before[index].1, place);
                 }
             }
+            self.report_fates(depth, &before, &mut after);
         }
         self.places = (before, after);
+    }
+
+    /// Entities that are there after all, and entities that are not.
+    fn report_fates(&mut self, depth: i64, before: &Places, after: &mut Places) {
+        let lacks = |places: &Places, entity: EntityId| places.binary_search_by_key(&entity, |place| place.0).is_err();
+        after.sort_unstable_by_key(|place| place.0);
+        for (entity, _) in after.iter().filter(|place| lacks(before, place.0)) {
+            self.corrections.push(TimewarpEvent::Appeared { entity: *entity, depth });
+        }
+        for (entity, _) in before.iter().filter(|place| lacks(after, place.0)) {
+            self.corrections.push(TimewarpEvent::Vanished { entity: *entity, depth });
+        }
     }
 
     /// Shows the state at a tick, and comes back.

@@ -68,6 +68,20 @@ pub enum TimewarpEvent<V> {
         /// How many ticks ago the past changed.
         depth: i64,
     },
+    /// A change of the past brought an entity into being, or back.
+    Appeared {
+        /// Which.
+        entity: EntityId,
+        /// How many ticks ago the past changed.
+        depth: i64,
+    },
+    /// A change of the past did away with an entity.
+    Vanished {
+        /// Which.
+        entity: EntityId,
+        /// How many ticks ago the past changed.
+        depth: i64,
+    },
     /// The same operations led from the same state to another one: the simulation is not deterministic.
     Diverged {
         /// At which tick.

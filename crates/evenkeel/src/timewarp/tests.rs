@@ -46,6 +46,27 @@ fn a_late_operation_takes_effect_when_it_should_have() {
 }
 
 #[test]
+fn whoever_is_shot_in_hindsight_vanishes_and_whoever_is_not_comes_back() {
+    let mut warp = warp(TimewarpConfig::default());
+    warp.advance(time(10)).unwrap();
+    for sequence in 0..3 {
+        warp.handle_operation(operation(5, 0, sequence, Act::Shoot), time(10)).unwrap();
+    }
+    warp.advance(time(11)).unwrap();
+    let fates = |warp: &mut Timewarp<Toy>| {
+        let fate = |event| match event {
+            TimewarpEvent::Vanished { entity, depth } => Some((entity.0, false, depth)),
+            TimewarpEvent::Appeared { entity, depth } => Some((entity.0, true, depth)),
+            _ => None,
+        };
+        core::iter::from_fn(|| warp.poll_event()).filter_map(fate).collect::<Vec<_>>()
+    };
+    assert_eq!(fates(&mut warp), [(1, false, 5)]);
+    warp.overrule(Tick(8), &Toy::default(), time(11)).unwrap();
+    assert_eq!(fates(&mut warp), [(1, true, 3)]);
+}
+
+#[test]
 fn corrections_say_how_far_things_moved() {
     let mut warp = warp(TimewarpConfig::default());
     warp.advance(time(20)).unwrap();

@@ -113,7 +113,7 @@ impl Simulation for Toy {
     }
 
     fn places(&self, out: &mut Vec<(EntityId, State)>) {
-        out.extend(self.bodies.iter().zip(0..).map(|(body, n)| {
+        out.extend(self.bodies.iter().zip(0..).filter(|(body, _)| body.health > 0).map(|(body, n)| {
             let attitude = Attitude::Heading { heading: body.heading, turn_rate: 0.0 };
             let state =
                 State { position: Vec3::new(body.x, 0.0, 0.0), velocity: Vec3::new(body.v, 0.0, 0.0), attitude };
