@@ -113,7 +113,7 @@ impl Bench {
     /// A change of lag takes back nothing that was shown, and one that is refused changes nothing.
     fn set_lag(&mut self, change: LagChange) {
         let before = (self.receiver.lag().shown(self.now), self.snapshot());
-        match self.receiver.set_lag(change) {
+        match self.receiver.set_lag(change, self.now) {
             Ok(()) => assert!(self.receiver.lag().shown(self.now) >= before.0, "{change:?}"),
             Err(error) => assert_eq!((self.receiver.lag().shown(self.now), self.snapshot()), before, "{error}"),
         }

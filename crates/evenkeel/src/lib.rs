@@ -56,7 +56,8 @@
 //!
 //! # Features
 //!
-//! `glam`, `mint`: conversions of vectors and quaternions. `serde`: for times, geometry and motions. None changes
+//! `glam`, `mint`: conversions of vectors and quaternions. `serde`: for times, names, geometry, motions, operations and changes of
+//! lag: what a game sends by its own means. None changes
 //! behaviour.
 
 #![no_std]
@@ -94,7 +95,7 @@ pub use constraint::Constraint;
 pub use decision::{DecisionConfig, DecisionEvent, DecisionPoint, Synchronisation};
 pub use geometry::{Quat, Vec3, wrap_angle};
 pub use ids::{EntityId, HostId};
-pub use lag::{Lag, LagChange};
+pub use lag::{ActionKind, Lag, LagChange, LagPolicy, LagTable, LocalSite};
 pub use ledger::{ClockRule, Fairness, Ledger, Placing, Relevance};
 pub use motion::{Attitude, Course, Law, Motion, MotionKind, Pose, State};
 pub use policy::{Budget, Policy};

@@ -5,6 +5,15 @@
 //! predicted one, and the player's later operations are executed again on top of it. If the authority saw what was predicted,
 //! nobody notices. If not, the player's entity moves: a *revocation*. Revocations are the price of the quick response, so
 //! they are counted and sized.
+//!
+//! **The authority must not speak of a tick before the player's operations of that tick have reached it**, or its state takes
+//! them back, and the next one brings them again. There are three ways to see to that:
+//!
+//! - operations wait for the delay everywhere: [`PredictionConfig::lag`], at the price of response;
+//! - the player is ahead: it acts, advances and takes states with a time that is later than the authority's by the delay, so that
+//!   its operations arrive when the authority gets there; the response is immediate, and others are seen further extrapolated;
+//! - the authority sends what has settled: its state of a tick a delay ago, by [`Timewarp::look_back`]; the player has more to
+//!   execute again.
 
 use crate::events::Events;
 use crate::geometry::Vec3;
@@ -144,7 +153,6 @@ pub struct PredictionStats {
 pub struct Prediction<S: Simulation> {
     warp: Timewarp<S>,
     config: PredictionConfig,
-    sequence: u32,
     /// When the authority was last heard, or prediction began.
     heard: GlobalTime,
     silent: bool,
@@ -165,7 +173,6 @@ impl<S: Simulation> Prediction<S> {
         }
         Ok(Self {
             warp: Timewarp::new(simulation, config.timewarp.clone(), now)?,
-            sequence: 0,
             heard: now,
             silent: false,
             revoked: 0.0,
@@ -194,10 +201,7 @@ impl<S: Simulation> Prediction<S> {
 
     /// The player does something. The answer is what the authority must get; here it is executed at the next tick.
     pub fn act(&mut self, act: S::Act, now: GlobalTime) -> Result<Operation<S::Act>, OperationError> {
-        let operation = Operation { at: now + self.config.lag, issuer: self.config.own, sequence: self.sequence, act };
-        self.warp.handle_operation(operation.clone(), now)?;
-        self.sequence = self.sequence.wrapping_add(1);
-        Ok(operation)
+        self.warp.issue(self.config.own, act, self.config.lag, now)
     }
 
     /// Takes somebody else's operation, if those are known here: the prediction is the better for it.

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{World, at, ms};
+use common::{SENDER, World, at, ms};
 use evenkeel::lag::{Lag, LagChange, LocalSite};
 use evenkeel::wire::Format;
 use evenkeel::{
@@ -213,8 +213,8 @@ impl Changing {
         let now = self.world.now;
         let change = LagChange::usual(self.lag.at(now), ms(to_ms), now + ms(50));
         self.lag.change(change, now).unwrap();
-        self.world.sender.set_lag(change).unwrap();
-        self.world.receivers.iter_mut().for_each(|receiver| receiver.set_lag(change).unwrap());
+        self.world.sender.set_lag(change, now).unwrap();
+        self.world.receivers.iter_mut().for_each(|receiver| receiver.set_lag(change, now).unwrap());
     }
 }
 
@@ -308,6 +308,48 @@ fn hindsight_knows_what_was_not_known_then() {
     });
     assert_eq!(world.receivers[0].recall(TANK, fired), Err(PlaceError::Forgotten(TANK)));
     assert!(world.receivers[0].recall(TANK, world.now - ms(950)).is_ok());
+}
+
+/// Whoever leaves does not dodge: what was there when it was shot at is remembered for as long as everything else.
+#[test]
+fn hindsight_knows_those_that_have_gone() {
+    let mut world = World::new(SenderConfig::default(), &[100]);
+    world.sender.add_entity(TANK, Threshold::within(0.1), at(0)).unwrap();
+    world.run(1_000, |sender, now| {
+        sender.observe(TANK, Pose::at(Vec3::new(5.0, 0.0, 0.0)), now).unwrap();
+    });
+    world.sender.remove_entity(TANK, at(1_000)).unwrap();
+    world.run(200, |_, _| {});
+    assert!(world.happened(ReceiverEvent::Retired { entity: TANK }));
+    let receiver = &world.receivers[0];
+    assert_eq!(receiver.recall(TANK, at(900)).unwrap().position.x, 5.0);
+    let since = match receiver.recall(TANK, at(1_050)) {
+        Err(PlaceError::Gone { entity: TANK, since }) => since,
+        other => panic!("{other:?}"),
+    };
+    assert!(since >= at(1_000) && since <= at(1_001), "{since}");
+    assert_eq!(receiver.place(TANK, at(900)), Err(PlaceError::Unknown(TANK)), "it is shown no more");
+    assert_eq!(receiver.heard_until(SENDER), Some(since));
+}
+
+/// A change that is heard of late changes nothing that was shown, also if nothing else happened since.
+#[test]
+fn a_change_of_lag_that_is_heard_late_takes_nothing_back() {
+    let mut world = World::new(SenderConfig { format: Format::lossless(), ..SenderConfig::default() }, &[0]);
+    world.sender.add_entity(TANK, Threshold::within(0.1), at(0)).unwrap();
+    let pose = Pose::at(Vec3::ZERO).moving(Vec3::new(10.0, 0.0, 0.0));
+    world.sender.observe(TANK, pose, at(0)).unwrap();
+    world.exchange();
+    world.exchange();
+    let receiver = &mut world.receivers[0];
+    let before = receiver.place(TANK, at(1_000)).unwrap().position.x;
+    receiver.set_lag(LagChange { to: ms(200), begins: at(600), over: ms(200) }, at(1_000)).unwrap();
+    assert_eq!(receiver.place(TANK, at(1_000)).unwrap().position.x, before);
+    assert!(receiver.place(TANK, at(1_100)).unwrap().position.x >= before);
+    let refused = LagChange { to: ms(-1), begins: at(2_000), over: ms(0) };
+    assert!(receiver.set_lag(refused, at(9_000)).is_err());
+    assert!(receiver.set_lag(LagChange { to: ms(0), ..refused }, at(1_500)).is_ok(), "what is refused moves no time");
+    assert!(receiver.set_lag(LagChange { to: ms(0), ..refused }, at(1_400)).is_err(), "time goes on");
 }
 
 #[test]

@@ -14,7 +14,8 @@ const FALL_TAKES: i64 = 20;
 
 /// From when on things wait longer, or less long.
 ///
-/// Everybody who applies the same changes shows the same time: announce one by the game's own means, to begin a little later.
+/// Everybody who applies the same changes before they begin shows the same time: announce one by the game's own means, to begin a
+/// little later ([`LagControl::set_notice`](super::LagControl::set_notice)). Who hears of it late gets there too, a little later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LagChange {
@@ -52,6 +53,8 @@ pub enum LagError {
     TooLong(Duration),
     /// A change would take a negative time.
     NegativePace(Duration),
+    /// An adaptive lag is set up wrongly.
+    Adaptive(&'static str),
 }
 
 impl fmt::Display for LagError {
@@ -59,6 +62,7 @@ impl fmt::Display for LagError {
         match self {
             Self::Negative(lag) => write!(f, "a lag of {lag} is negative: things can only be shown later"),
             Self::TooLong(lag) => write!(f, "a lag of {lag} is longer than {}", Lag::LONGEST),
+            Self::Adaptive(what) => write!(f, "an adaptive lag's {what}"),
             Self::NegativePace(over) => write!(f, "a change of lag over {over} ends before it begins"),
         }
     }
@@ -120,7 +124,7 @@ impl Default for Lag {
 }
 
 impl Lag {
-    /// No lag is longer than this.
+    /// No lag is longer than this: a minute.
     pub const LONGEST: Duration = Duration::from_secs(60);
 
     /// A lag that does not change.
@@ -156,7 +160,8 @@ impl Lag {
     }
 
     /// Changes it, from when the change begins or from `now` on, whichever is later: what was shown already stays as it was.
-    /// A change still under way, or still to come, is broken off. Answers when the new lag will be reached.
+    /// A change that is under way when it begins is broken off then, and one that would begin later does not happen. Answers when
+    /// the new lag will be reached.
     pub fn change(&mut self, change: LagChange, now: GlobalTime) -> Result<GlobalTime, LagError> {
         check(change.to)?;
         if change.over.is_negative() {

@@ -1,25 +1,4 @@
 //! The local site of globally synchronised dead reckoning with local lag, for games made of operations.
-//!
-//! The sentences of the paper's section 4, and where they are:
-//!
-//! | the paper | here |
-//! |---|---|
-//! | "local site keeps three states: the real state of the entity s_real, the predicted state at remote site s_p-remote, and the latest state updated to remote site s_late" | [`LocalSite::real`]; the sender's exported path, as every remote site extrapolates it; [`LocalSite::late`] |
-//! | "remote site keeps only one state, s_remote" | what [`Receiver::place`](crate::Receiver::place) answers |
-//! | "the physical clocks of all sites are synchronised [...] in a way that does not result in decreasing the value of the clock" | [`Clock`](crate::Clock), whose time never runs backwards |
-//! | "the game scene is updated at a fixed frequency" | [`Simulation::step_length`] |
-//! | "local site receives the operations of the player and stores them in a list L, sorted by their issue time" | [`LocalSite::issue`] |
-//! | "executes all stored operations whose issue time is between T - t and T on s_late [...] and between T - n - t and T - n on s_real" | [`LocalSite::advance`] |
-//! | "compares whether the difference between the new s_late and s_p-remote exceeds the predefined threshold; if yes, sends new s_late to remote site, and s_p-remote is updated with new s_late; the timestamp is T" | [`Sender::observe`](crate::Sender::observe) with the pose of [`late`](LocalSite::late) |
-//! | "uses s_real to update local scene, and deletes the operations whose issue time is less than T - n from L" | [`LocalSite::real`]; [`LocalSite::advance`] |
-//! | "remote site stores received state updates in a list R, sorted by their timestamps [...] checks whether R contains state updates whose timestamps are less than T - n" | [`Receiver::handle_datagram`](crate::Receiver::handle_datagram), and [`Lag::takes_effect`] |
-//! | "uses these state updates and corresponding prediction methods to calculate the new s_remote, else s_remote and corresponding prediction methods" | [`Receiver::place`](crate::Receiver::place) |
-//! | "in the case with multiple shared entities and remote sites, local site calculates s_late, s_real and s_p-remote for different shared entities respectively; if there are multiple s_late to be transmitted, packets them in one state update and sends it to all remote sites" | one [`Sender`](crate::Sender) with many entities and receivers, whose datagrams hold many vectors |
-//! | "n can be smaller than the network transmission delay" | any [`Lag`] |
-//! | "in the case that a large n must be used, some methods, e.g. echo" | [`LocalSite::late`] and [`LocalSite::waiting`] |
-//!
-//! Two slips of the paper are mended: "local site uses s_remote" in the remote site's paragraph must be "remote site", and
-//! timestamps must be "at most" T - n rather than less, or a lag equal to the delay would leave one tick of error.
 
 use super::{Lag, LagChange, LagError};
 use crate::ids::HostId;
@@ -53,6 +32,8 @@ pub enum LocalSiteError {
         /// The limit.
         limit: usize,
     },
+    /// The lag cannot be.
+    Lag(LagError),
     /// The simulation does not permit it: the operation is not the player's to issue.
     NotPermitted,
 }
@@ -63,6 +44,7 @@ impl fmt::Display for LocalSiteError {
             Self::TimeWentBackwards { by } => write!(f, "time went backwards by {by}"),
             Self::TooFarAhead { by } => write!(f, "time went ahead by {by}: make a new local site after such a pause"),
             Self::TooManyOperations { limit } => write!(f, "more than {limit} operations wait to be shown"),
+            Self::Lag(error) => error.fmt(f),
             Self::NotPermitted => write!(f, "the simulation does not permit this operation to its issuer"),
         }
     }
@@ -71,6 +53,30 @@ impl fmt::Display for LocalSiteError {
 impl core::error::Error for LocalSiteError {}
 
 /// Runs a game twice: once with all that its player did, for others to be told, and once a lag behind, to be shown.
+///
+/// The sentences of the paper's section 4, and where they are:
+///
+/// | the paper | here |
+/// |---|---|
+/// | "local site keeps three states: the real state of the entity s_real, the predicted state at remote site s_p-remote, and the latest state updated to remote site s_late" | [`LocalSite::real`]; the sender's exported path, as every remote site extrapolates it; [`LocalSite::late`] |
+/// | "remote site keeps only one state, s_remote" | what [`Receiver::place`](crate::Receiver::place) answers |
+/// | "the physical clocks of all sites are synchronised [...] in a way that does not result in decreasing the value of the clock" | [`Clock`](crate::Clock), whose time never runs backwards |
+/// | "the game scene is updated at a fixed frequency" | [`Simulation::step_length`] |
+/// | "local site receives the operations of the player and stores them in a list L, sorted by their issue time" | [`LocalSite::issue`] |
+/// | "executes all stored operations whose issue time is between T - t and T on s_late [...] and between T - n - t and T - n on s_real" | [`LocalSite::advance`] |
+/// | "compares whether the difference between the new s_late and s_p-remote exceeds the predefined threshold; if yes, sends new s_late to remote site, and s_p-remote is updated with new s_late; the timestamp is T" | [`Sender::observe`](crate::Sender::observe) with the pose of [`late`](LocalSite::late) |
+/// | "uses s_real to update local scene, and deletes the operations whose issue time is less than T - n from L" | [`LocalSite::real`]; [`LocalSite::advance`] |
+/// | "remote site stores received state updates in a list R, sorted by their timestamps [...] checks whether R contains state updates whose timestamps are less than T - n" | [`Receiver::handle_datagram`](crate::Receiver::handle_datagram), and [`Lag::takes_effect`] |
+/// | "uses these state updates and corresponding prediction methods to calculate the new s_remote, else s_remote and corresponding prediction methods" | [`Receiver::place`](crate::Receiver::place) |
+/// | "in the case with multiple shared entities and remote sites, local site calculates s_late, s_real and s_p-remote for different shared entities respectively; if there are multiple s_late to be transmitted, packets them in one state update and sends it to all remote sites" | one [`Sender`](crate::Sender) with many entities and receivers, whose datagrams hold many vectors |
+/// | "n can be smaller than the network transmission delay" | any [`Lag`] |
+/// | "in the case that a large n must be used, some methods, e.g. echo" | [`LocalSite::late`] and [`LocalSite::waiting`] |
+///
+/// Two slips of the paper are mended: "local site uses s_remote" in the remote site's paragraph must be "remote site", and
+/// timestamps must be "at most" T - n rather than less, or a lag equal to the delay would leave one tick of error.
+///
+/// An operation counts for the first tick that is not before it. One that comes at a tick that has been executed counts for the
+/// next, here and for everybody who is told.
 ///
 /// ```
 /// use evenkeel::lag::{Lag, LocalSite};
@@ -93,7 +99,7 @@ impl core::error::Error for LocalSiteError {}
 /// let mut site = LocalSite::new(Counter::default(), lag, at(0));
 /// site.issue(me, 5, at(30))?;
 /// site.advance(at(40))?;
-/// assert_eq!((site.late().0, site.real().0), (5, 0)); // told at once: sender.observe(..., pose of late, now)
+/// assert_eq!((site.late().0, site.real().0), (5, 0)); // at a tick, told at once: sender.observe(..., pose of late, now)
 /// site.advance(at(140))?;
 /// assert_eq!((site.late().0, site.real().0), (5, 5)); // shown a lag later
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -161,7 +167,14 @@ impl<S: Simulation> LocalSite<S> {
     /// game that shows ticks only chooses lags of whole steps and frames at ticks, where it is zero: otherwise its own ships
     /// stand still for that long in everybody else's eyes.
     pub fn past_tick(&self) -> Duration {
-        self.lag.shown(self.now).since(self.real_tick.time(self.step))
+        self.lag.shown(self.now).since(self.real_tick.time(self.step)).max(Duration::ZERO)
+    }
+
+    /// How far time is past the tick that s_late is at. Who tells others between two ticks tells them where things are by now:
+    /// `sender.observe_motion(ship, &pose.motion(kind).advanced(site.late_past_tick().as_secs_f64()), now)`. A pose of the last
+    /// tick with the present time would look like a ship that stands still, and cost a vector each time.
+    pub fn late_past_tick(&self) -> Duration {
+        self.now.since(self.late_tick.time(self.step))
     }
 
     /// The lag.
@@ -174,9 +187,9 @@ impl<S: Simulation> LocalSite<S> {
         self.operations.iter()
     }
 
-    /// Shows things later, or sooner, from when the change begins.
-    pub fn set_lag(&mut self, change: LagChange) -> Result<(), LagError> {
-        self.lag.change(change, self.now).map(|_| ())
+    /// Shows things later, or sooner, from when the change begins, or from now on if that has passed.
+    pub fn set_lag(&mut self, change: LagChange, now: GlobalTime) -> Result<(), LocalSiteError> {
+        self.lag.change(change, now.max(self.now)).map(|_| ()).map_err(LocalSiteError::Lag)
     }
 
     /// The player does something. Answers it as it goes into the list, for games that also send operations.
@@ -374,7 +387,7 @@ mod tests {
             if tick == 100 || tick == 200 {
                 let (from, to) = if tick == 100 { (0, 300) } else { (300, 60) };
                 let [from, to] = [from, to].map(Duration::from_millis);
-                site.set_lag(LagChange::usual(from, to, at(tick * 20))).unwrap();
+                site.set_lag(LagChange::usual(from, to, at(tick * 20)), at(tick * 20)).unwrap();
             }
             site.advance(at(tick * 20)).unwrap();
             assert!(site.real_tick() >= shown);

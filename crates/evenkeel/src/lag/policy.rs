@@ -7,6 +7,8 @@ use alloc::vec::Vec;
 
 /// So many delays are remembered, the newest.
 const MAX_DELAYS: usize = 256;
+/// Fewer delays than this say nothing about how long deliveries take.
+const LEAST_DELAYS: usize = 8;
 /// How often the delays are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -39,13 +41,13 @@ pub enum LagPolicy {
 pub struct Adaptive {
     /// Which share of deliveries is to be there in time. Default: 0.95.
     pub quantile: f64,
-    /// The game's tick. One is added to the delay, since what arrives between two ticks is shown at the next; and lags are whole
-    /// numbers of them, so that a game that shows nothing between two ticks shows what others show. Default: a sixtieth of a
-    /// second.
+    /// The game's tick. Lags are whole numbers of them, the next above the delay, since what arrives between two ticks is shown at
+    /// the next. Default: a sixtieth of a second.
     pub tick: Duration,
     /// The longest that players bear. Default: 100 ms.
     pub cap: Duration,
-    /// For how long a delay counts: a lag falls when this long has been enough with less. Default: 10 s.
+    /// For how long a delay counts, if it is among the last 256: a lag falls when less has been enough for that long. Default:
+    /// 10 s.
     pub memory: Duration,
 }
 
@@ -61,6 +63,17 @@ impl Default for Adaptive {
 }
 
 impl Adaptive {
+    fn check(&self) -> Result<(), LagError> {
+        Lag::constant(self.cap)?;
+        let wrong = [
+            ("quantile must be above 0 and at most 1", !(self.quantile > 0.0 && self.quantile <= 1.0)),
+            ("tick must be above zero", self.tick <= Duration::ZERO),
+            ("cap must not be below a tick", self.cap < self.tick),
+            ("memory must be above zero", self.memory <= Duration::ZERO),
+        ];
+        wrong.into_iter().find(|(_, wrong)| *wrong).map_or(Ok(()), |(what, _)| Err(LagError::Adaptive(what)))
+    }
+
     /// The longest whole number of ticks within a lag.
     fn whole_ticks(&self, lag: Duration) -> Duration {
         let tick = self.tick.as_nanos().max(1);
@@ -74,11 +87,10 @@ impl LagPolicy {
         Self::Adaptive(Adaptive { cap, ..Adaptive::default() })
     }
 
-    /// The longest lag it will ask for.
-    fn longest(&self) -> Duration {
+    fn check(&self) -> Result<(), LagError> {
         match self {
-            Self::Fixed(lag) => *lag,
-            Self::Adaptive(adaptive) => adaptive.cap,
+            Self::Fixed(lag) => Lag::constant(*lag).map(|_| ()),
+            Self::Adaptive(adaptive) => adaptive.check(),
         }
     }
 }
@@ -96,7 +108,7 @@ impl LagPolicy {
 /// }
 /// let change = control.poll_change(at(2_000)).expect("deliveries take up to 69 ms");
 /// assert!(change.to > ms(69) && change.to < ms(86)); // and a tick at most
-/// // sender.set_lag(change)?; receiver.set_lag(change)?;
+/// // Everybody, after having been told: sender.set_lag(change, now)?; receiver.set_lag(change, now)?;
 /// assert_eq!(control.lag().at(at(3_000)), change.to);
 /// # Ok::<(), evenkeel::lag::LagError>(())
 /// ```
@@ -107,17 +119,18 @@ pub struct LagControl {
     /// In order of time.
     delays: VecDeque<(GlobalTime, Duration)>,
     looked: Option<GlobalTime>,
+    notice: Duration,
 }
 
 impl LagControl {
     /// A control that has seen no delay yet: no lag, or the fixed one.
     pub fn new(policy: LagPolicy) -> Result<Self, LagError> {
-        Lag::constant(policy.longest())?;
+        policy.check()?;
         let lag = match policy {
             LagPolicy::Fixed(lag) => Lag::constant(lag)?,
             LagPolicy::Adaptive(_) => Lag::default(),
         };
-        Ok(Self { policy, lag, delays: VecDeque::new(), looked: None })
+        Ok(Self { policy, lag, delays: VecDeque::new(), looked: None, notice: Duration::ZERO })
     }
 
     /// The lag as it is, was, and is going to be.
@@ -133,9 +146,15 @@ impl LagControl {
     /// Follows another policy from now on. What the lag has to do for it comes with the next
     /// [`poll_change`](Self::poll_change).
     pub fn set_policy(&mut self, policy: LagPolicy) -> Result<(), LagError> {
-        Lag::constant(policy.longest())?;
+        policy.check()?;
         (self.policy, self.looked) = (policy, None);
         Ok(())
+    }
+
+    /// Changes begin so long after they were decided upon: long enough for everybody to hear of them before they begin. Default:
+    /// at once, which is right only where nobody else must know.
+    pub fn set_notice(&mut self, notice: Duration) {
+        self.notice = notice.max(Duration::ZERO);
     }
 
     /// Something took this long to arrive. [`Handled::sent`](crate::Handled) says when a datagram was sent.
@@ -156,10 +175,11 @@ impl LagControl {
             LagPolicy::Fixed(lag) => lag,
             LagPolicy::Adaptive(adaptive) => self.wanted(&adaptive, now)?,
         };
-        let change = LagChange::usual(self.lag.at(now), wanted, now);
         if wanted == self.lag.target() {
             return None;
         }
+        let begins = now + self.notice;
+        let change = LagChange::usual(self.lag.at(begins), wanted, begins);
         self.lag.change(change, now).ok()?;
         Some(change)
     }
@@ -168,6 +188,9 @@ impl LagControl {
     fn wanted(&mut self, adaptive: &Adaptive, now: GlobalTime) -> Option<Duration> {
         while self.delays.front().is_some_and(|(at, _)| now.since(*at) > adaptive.memory) {
             self.delays.pop_front();
+        }
+        if self.delays.len() < LEAST_DELAYS {
+            return None;
         }
         let mut delays: Vec<Duration> = self.delays.iter().map(|(_, delay)| *delay).collect();
         delays.sort_unstable();
@@ -216,6 +239,11 @@ impl LagTable {
     /// The control of a kind of action, if it was set.
     pub fn control(&self, kind: ActionKind) -> Option<&LagControl> {
         self.controls.iter().find(|(known, _)| *known == kind).map(|(_, control)| control)
+    }
+
+    /// Changes of all lags set so far begin so long after they were decided upon: see [`LagControl::set_notice`].
+    pub fn set_notice(&mut self, notice: Duration) {
+        self.controls.iter_mut().for_each(|(_, control)| control.set_notice(notice));
     }
 
     /// Something took this long to arrive.
@@ -284,11 +312,38 @@ mod tests {
     }
 
     #[test]
+    fn a_change_begins_when_everybody_has_heard_of_it() {
+        let mut control = LagControl::new(LagPolicy::adaptive(MS * 150)).unwrap();
+        control.set_notice(MS * 300);
+        (0..LEAST_DELAYS - 1).for_each(|_| control.handle_delay(MS * 90, at(5)));
+        assert_eq!(control.poll_change(at(5)), None, "one knows too little");
+        control.handle_delay(MS * 90, at(100));
+        let change = control.poll_change(at(200)).unwrap();
+        assert_eq!((change.begins, change.over), (at(500), change.to * 2));
+        assert_eq!([400, 500, 5_000].map(|t| control.lag().at(at(t))), [MS * 0, MS * 0, change.to]);
+    }
+
+    #[test]
+    fn adaptive_lags_that_make_no_sense_are_refused() {
+        let usual = Adaptive::default();
+        for wrong in [
+            Adaptive { quantile: f64::NAN, ..usual },
+            Adaptive { quantile: 7.0, ..usual },
+            Adaptive { tick: MS * -20, ..usual },
+            Adaptive { tick: MS * 20, cap: MS * 10, ..usual },
+            Adaptive { memory: Duration::ZERO, ..usual },
+            Adaptive { cap: Duration::MAX, ..usual },
+        ] {
+            assert!(LagControl::new(LagPolicy::Adaptive(wrong)).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
     fn kinds_are_changed_on_their_own_and_bad_ones_are_refused() {
         let mut lags = LagTable::default();
         lags.set(ActionKind::MOVEMENT, LagPolicy::Fixed(MS * 40)).unwrap();
         lags.set(ActionKind::VERDICT, LagPolicy::adaptive(MS * 300)).unwrap();
-        lags.handle_delay(MS * 200, at(5));
+        (0..LEAST_DELAYS).for_each(|_| lags.handle_delay(MS * 200, at(5)));
         assert_eq!(
             lags.poll_change(at(10)).map(|(kind, change)| (kind, change.to.as_millis())),
             Some((ActionKind(1), 200))

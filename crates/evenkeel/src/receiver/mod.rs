@@ -119,6 +119,13 @@ pub enum PlaceError {
     NotYet(EntityId),
     /// That was longer ago than is remembered.
     Forgotten(EntityId),
+    /// It had gone by then: the answer of [`Receiver::recall`] about entities that were here.
+    Gone {
+        /// Which.
+        entity: EntityId,
+        /// Since when.
+        since: GlobalTime,
+    },
     /// Its vector is too old, and [`Beyond::Hide`] was chosen.
     TooOld(EntityId),
 }
@@ -129,6 +136,7 @@ impl fmt::Display for PlaceError {
             Self::Unknown(id) => write!(f, "{id} is not known here"),
             Self::NotYet(id) => write!(f, "{id} is not shown yet"),
             Self::Forgotten(id) => write!(f, "where {id} was then is forgotten: ask for a longer history"),
+            Self::Gone { entity, since } => write!(f, "{entity} has been gone since {since}"),
             Self::TooOld(id) => write!(f, "{id} has not been heard of for too long"),
         }
     }
@@ -198,6 +206,8 @@ pub enum ReceiverError {
         /// By how much.
         by: Duration,
     },
+    /// The lag cannot be.
+    Lag(LagError),
     /// It is not a usable datagram.
     Datagram(DatagramError),
 }
@@ -210,6 +220,7 @@ impl fmt::Display for ReceiverError {
             Self::TooManySenders { limit } => write!(f, "more than {limit} senders: raise max_senders"),
             Self::Format(error) => write!(f, "the wire format is not usable: {error}"),
             Self::TimeWentBackwards { by } => write!(f, "time went backwards by {by}"),
+            Self::Lag(error) => error.fmt(f),
             Self::Datagram(error) => error.fmt(f),
         }
     }
@@ -234,7 +245,8 @@ pub struct Handled {
     pub refused: usize,
     /// Whether the whole datagram had come before.
     pub duplicate: bool,
-    /// When the sender sent it: a one-way stamp for the clock, if the sender is the session's reference.
+    /// When the sender sent it, unless it brought nothing new: a one-way stamp for the clock, if the sender is the session's
+    /// reference, and how long it took, for [`LagTable::handle_delay`](crate::lag::LagTable::handle_delay): `now.since(sent)`.
     pub sent: Option<GlobalTime>,
 }
 
@@ -313,11 +325,11 @@ impl Receiver {
     pub fn place(&self, entity: EntityId, at: GlobalTime) -> Result<Placement, PlaceError> {
         let track = self.track(entity).ok_or(PlaceError::Unknown(entity))?;
         let shown = self.lag.shown(at);
-        if track.leaves.is_some_and(|leaves| leaves <= shown) {
+        if track.gone.is_some_and(|gone| gone <= shown) {
             return Err(PlaceError::Unknown(entity));
         }
         let (mut state, smoothing_error, known) =
-            track.at(shown, self.config.smoothing).ok_or(PlaceError::NotYet(entity))?;
+            track.at(shown, self.config.smoothing).ok_or_else(|| missing(track))?;
         let frozen = known.piece.is_frozen(shown);
         if frozen && self.config.beyond == Beyond::Hide {
             return Err(PlaceError::TooOld(entity));
@@ -331,33 +343,46 @@ impl Receiver {
         Ok(Placement { position, velocity, attitude, age, uncertainty, smoothing_error, frozen })
     }
 
-    /// Where an entity was at a global time, by all that is known by now: not what was shown then, but what should have been.
-    /// With it a verdict that waits a little is hardly ever wrong: decide about a moment when what it depends on has arrived.
+    /// Where an entity was at a time of the session, by all that is known by now: not what was shown then, but what should have
+    /// been. With it a verdict that waits a little is hardly ever wrong: decide about a moment when what it depends on has arrived.
     ///
-    /// It reaches back as far as [`ReceiverConfig::history`], and needs vectors that are extrapolated from their generation
-    /// ([`ClockRule::Global`](crate::ClockRule)).
+    /// A player aims at what is shown, so that with lag the moment to ask about is the shown time of the shot, and it is so much
+    /// longer ago: with a lag no shorter than the delay there is nothing to wait for. [`heard_until`](Self::heard_until) says
+    /// whether what a moment depends on has arrived; of moments after that the answer is an extrapolation.
+    ///
+    /// It reaches back as far as [`ReceiverConfig::history`], also for entities that have gone since: whoever leaves does not
+    /// dodge. It needs vectors that are extrapolated from their generation ([`ClockRule::Global`](crate::ClockRule)).
     ///
     /// ```
     /// # use evenkeel::*;
-    /// # let mut receiver = Receiver::new(ReceiverConfig::default())?;
+    /// # let receiver = Receiver::new(ReceiverConfig::default())?;
     /// # let (target, now) = (EntityId(7), GlobalTime::from_millis(5_000));
     /// // Somebody fired 220 ms ago. Deliveries take up to 200 ms: by now it is known where the target was.
     /// let fired = now - Duration::from_millis(220);
-    /// match receiver.recall(target, fired) {
+    /// let aimed_at = receiver.lag().shown(fired);
+    /// match receiver.recall(target, aimed_at) {
     ///     Ok(state) => println!("it was at {:?}", state.position),
-    ///     Err(PlaceError::Unknown(_)) => println!("there was nothing to hit"),
+    ///     Err(PlaceError::Unknown(_) | PlaceError::Gone { .. }) => println!("there was nothing to hit"),
     ///     Err(error) => println!("{error}"),
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn recall(&self, entity: EntityId, at: GlobalTime) -> Result<State, PlaceError> {
-        let track = self.track(entity).ok_or(PlaceError::Unknown(entity))?;
-        let missing = if track.forgot { PlaceError::Forgotten(entity) } else { PlaceError::NotYet(entity) };
-        let mut state = track.recall(at).ok_or(missing)?;
+        let track = self.track_index.get(&entity).map(|slot| &self.tracks[*slot]);
+        let track = track.filter(|track| track.newest().is_some()).ok_or(PlaceError::Unknown(entity))?;
+        if let Some(since) = track.gone.filter(|since| *since <= at) {
+            return Err(PlaceError::Gone { entity, since });
+        }
+        let mut state = track.recall(at).ok_or_else(|| missing(track))?;
         if let Some(constraint) = &self.config.constraint {
             constraint.constrain(entity, &mut state);
         }
         Ok(state)
+    }
+
+    /// The time of a sender's newest datagram: what it generated up to then has arrived, but for what got lost or is overtaken.
+    pub fn heard_until(&self, sender: HostId) -> Option<GlobalTime> {
+        self.source(sender)?.newest_sent
     }
 
     /// How long things wait before they are shown.
@@ -468,7 +493,7 @@ impl Receiver {
     pub fn forget(&mut self, handover: &Handover) {
         let Some(&slot) = self.track_index.get(&handover.entity) else { return };
         let track = &mut self.tracks[slot];
-        (track.retired, track.leaves) = (Some(i64::MAX), None);
+        (track.retired, track.gone, track.leaving) = (Some(i64::MAX), Some(self.now), false);
         track.change_owner(NOBODY, handover.epoch);
     }
 
@@ -477,10 +502,13 @@ impl Receiver {
         self.clock_uncertainty = uncertainty;
     }
 
-    /// Shows things later, or sooner, from when the change begins. Nothing runs backwards, and nothing that was shown changes.
-    /// Senders must know: [`Sender::set_lag`](crate::Sender::set_lag).
-    pub fn set_lag(&mut self, change: LagChange) -> Result<(), LagError> {
-        self.lag.change(change, self.now).map(|_| ())
+    /// Shows things later, or sooner, from when the change begins, or from now on if that has passed. Nothing runs backwards, and
+    /// nothing that was shown changes. Senders must know: [`Sender::set_lag`](crate::Sender::set_lag).
+    pub fn set_lag(&mut self, change: LagChange, now: GlobalTime) -> Result<(), ReceiverError> {
+        // A lag that cannot be must not move time on either.
+        Lag::default().change(change, now).map_err(ReceiverError::Lag)?;
+        self.advance(now)?;
+        self.lag.change(change, now).map(|_| ()).map_err(ReceiverError::Lag)
     }
 
     /// Hides jumps in another way from now on.
@@ -632,7 +660,7 @@ impl Receiver {
         track.retired = track.retired.max(Some(tick));
         if was_here {
             // Where things are shown with lag it goes with lag too: [`poll_event`](Self::poll_event) says when.
-            track.leaves = Some(sent);
+            (track.gone, track.leaving) = (Some(sent), true);
             if !self.leaving.contains(&head.entity) {
                 self.leaving.push(head.entity);
             }
@@ -689,7 +717,7 @@ impl Receiver {
         if gone.updated {
             self.updated.retain(|id| *id != gone.id);
         }
-        if gone.leaves.is_some() {
+        if gone.leaving {
             self.leaving.retain(|id| *id != gone.id);
         }
     }
@@ -709,8 +737,8 @@ impl Receiver {
         let interval = self.config.receipt_interval;
         let receipts = self.sources.iter().filter_map(|s| s.receipt_due(interval));
         let silence = self.sources.iter().filter(|s| !s.silent).map(|s| s.last_heard + self.config.silent_after);
-        let leaves = |entity: &EntityId| self.track(*entity)?.leaves;
-        let leaving = self.leaving.iter().filter_map(leaves).map(|leaves| leaves + self.lag.at(self.now));
+        let gone = |entity: &EntityId| self.track(*entity)?.gone;
+        let leaving = self.leaving.iter().filter_map(gone).map(|gone| gone + self.lag.at(self.now));
         receipts.chain(silence).chain(leaving).min()
     }
 
@@ -741,13 +769,12 @@ impl Receiver {
         let Self { leaving, tracks, track_index, events, .. } = self;
         leaving.retain(|entity| {
             let track = track_index.get(entity).map(|slot| &mut tracks[*slot]);
-            let Some(track) = track.filter(|track| track.leaves.is_some()) else { return false };
-            let stays = track.leaves.is_some_and(|leaves| leaves > shown);
-            if !stays {
-                track.leaves = None;
+            let Some(track) = track.filter(|track| track.leaving) else { return false };
+            track.leaving = track.gone.is_some_and(|gone| gone > shown);
+            if !track.leaving {
                 events.push(ReceiverEvent::Retired { entity: *entity });
             }
-            stays
+            track.leaving
         });
     }
 
@@ -778,4 +805,9 @@ impl fmt::Debug for Receiver {
             .field("entities", &self.tracks.len())
             .finish_non_exhaustive()
     }
+}
+
+/// Why a track has no answer for a time.
+fn missing(track: &Track) -> PlaceError {
+    if track.forgot { PlaceError::Forgotten(track.id) } else { PlaceError::NotYet(track.id) }
 }

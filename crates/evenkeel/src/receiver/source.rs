@@ -20,6 +20,8 @@ pub(super) struct Source {
     pub(super) format: Format,
     pub(super) fingerprint: u32,
     pub(super) last_heard: GlobalTime,
+    /// When its newest datagram was sent.
+    pub(super) newest_sent: Option<GlobalTime>,
     pub(super) silent: bool,
     pub(super) path: PathEstimate,
     /// The sender's current stream, once there has been a datagram.
@@ -64,6 +66,7 @@ impl Source {
             fingerprint: format.fingerprint(),
             format,
             last_heard: now,
+            newest_sent: None,
             silent: false,
             path: PathEstimate::default(),
             stream: None,
@@ -92,6 +95,7 @@ impl Source {
 
     /// Notes a datagram that was used, and owes a receipt for it.
     pub(super) fn accept(&mut self, header: &VectorsHeader, number: u64, complete: bool, now: GlobalTime) {
+        self.newest_sent = self.newest_sent.max(Some(header.sent));
         if self.stream != Some(header.stream) {
             self.stream = Some(header.stream);
             (self.arrivals, self.receipts) = (Arrivals::default(), Receipts::default());

@@ -47,8 +47,10 @@ pub(super) struct Track {
     pub(super) given_up: u64,
     /// The tick at which its owner said farewell, until it comes back.
     pub(super) retired: Option<i64>,
-    /// The shown time until which it is shown all the same: with lag, its last moments are still to come.
-    pub(super) leaves: Option<GlobalTime>,
+    /// When its owner said so.
+    pub(super) gone: Option<GlobalTime>,
+    /// Whether it is shown all the same: with lag, its last moments are still to come.
+    pub(super) leaving: bool,
     pub(super) updated: bool,
     /// How far new vectors usually move it: a running mean.
     pub(super) usual_jump: f64,
@@ -78,7 +80,8 @@ impl Track {
             forgot: false,
             given_up: 0,
             retired,
-            leaves: None,
+            gone: None,
+            leaving: false,
             updated: false,
             usual_jump: 0.0,
         }
@@ -89,7 +92,8 @@ impl Track {
         if !self.is_here() {
             self.vectors.clear();
         }
-        (self.owner, self.epoch, self.retired, self.leaves) = (owner, epoch, None, None);
+        (self.owner, self.epoch) = (owner, epoch);
+        (self.retired, self.gone, self.leaving) = (None, None, false);
         for known in &mut self.vectors {
             known.sequence = NO_SEQUENCE;
         }
@@ -97,7 +101,7 @@ impl Track {
 
     /// Whether there is something to show, now or soon.
     pub(super) fn is_here(&self) -> bool {
-        !self.vectors.is_empty() && (self.retired.is_none() || self.leaves.is_some())
+        !self.vectors.is_empty() && (self.retired.is_none() || self.leaving)
     }
 
     pub(super) fn baseline(&self, sequence: u8) -> Option<&Quantised> {
@@ -120,7 +124,7 @@ impl Track {
         {
             return Inserted::Known;
         }
-        (self.retired, self.leaves) = (None, None);
+        (self.retired, self.gone, self.leaving) = (None, None, false);
         self.vectors.insert(at, known);
         self.forget(since);
         if at >= self.vectors.len() {

@@ -21,7 +21,7 @@ pub use receipts::HandleError;
 use crate::constraint::Constraint;
 use crate::events::Events;
 use crate::ids::{EntityId, HostId};
-use crate::lag::{LagChange, LagError};
+use crate::lag::{Lag, LagChange, LagError};
 use crate::ledger::{EntityIndex, Fairness, Ledger, ReceiverIndex, Relevance, Terms};
 use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Policy};
@@ -485,14 +485,18 @@ impl Sender {
     /// All receivers, those to come included, show things later or sooner from when the change begins. This is news for the
     /// books: the receivers must be told by the game's own means, and call [`Receiver::set_lag`](crate::Receiver::set_lag).
     /// So must the owner's own screen: [`LocalSite::set_lag`](crate::lag::LocalSite::set_lag).
-    pub fn set_lag(&mut self, change: LagChange) -> Result<(), SenderError> {
-        self.ledger.set_lag(change, self.now).map_err(SenderError::Lag)
+    pub fn set_lag(&mut self, change: LagChange, now: GlobalTime) -> Result<(), SenderError> {
+        Lag::default().change(change, now).map_err(SenderError::Lag)?;
+        self.advance(now)?;
+        self.ledger.set_lag(change, now).map_err(SenderError::Lag)
     }
 
     /// One receiver shows things later, or sooner, than the others: because it chose to, or because its delay asks for it.
-    pub fn set_receiver_lag(&mut self, host: HostId, change: LagChange) -> Result<(), SenderError> {
+    pub fn set_receiver_lag(&mut self, host: HostId, change: LagChange, now: GlobalTime) -> Result<(), SenderError> {
         let receiver = self.receiver(host)?;
-        self.ledger.set_receiver_lag(receiver, change, self.now).map_err(SenderError::Lag)
+        Lag::default().change(change, now).map_err(SenderError::Lag)?;
+        self.advance(now)?;
+        self.ledger.set_receiver_lag(receiver, change, now).map_err(SenderError::Lag)
     }
 
     /// When to call [`poll_transmit`](Self::poll_transmit) again if nothing else happens before.

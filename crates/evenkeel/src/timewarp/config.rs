@@ -49,6 +49,9 @@ impl TimewarpConfig {
         if ticks > MAX_HISTORY {
             return Err(TimewarpConfigError::HistoryTooLong { ticks, limit: MAX_HISTORY });
         }
+        if self.verdict_lag > self.history {
+            return Err(TimewarpConfigError::VerdictsTooLate { lag: self.verdict_lag, history: self.history });
+        }
         let spans = [("ahead", self.ahead), ("verdict_lag", self.verdict_lag)];
         let must_not_be_zero = [("history", self.history), ("max_catch_up", self.max_catch_up)];
         for (name, span) in spans.into_iter().chain(must_not_be_zero) {
@@ -102,6 +105,13 @@ pub enum TimewarpConfigError {
     Negative(&'static str),
     /// A number is zero.
     Zero(&'static str),
+    /// Verdicts would be announced after what they rest on is forgotten.
+    VerdictsTooLate {
+        /// The lag asked for.
+        lag: Duration,
+        /// The history.
+        history: Duration,
+    },
     /// The history has too many ticks.
     HistoryTooLong {
         /// How many it has.
@@ -117,6 +127,9 @@ impl fmt::Display for TimewarpConfigError {
             Self::NoStep => write!(f, "the simulation's step_length must be more than nothing"),
             Self::Negative(name) => write!(f, "{name} is negative, or zero where it must not be"),
             Self::Zero(name) => write!(f, "{name} must be at least 1"),
+            Self::VerdictsTooLate { lag, history } => {
+                write!(f, "a verdict_lag of {lag} is longer than the history of {history}: lengthen the history")
+            }
             Self::HistoryTooLong { ticks, limit } => {
                 write!(f, "a history of {ticks} ticks is more than {limit}: shorten it or lengthen the step")
             }

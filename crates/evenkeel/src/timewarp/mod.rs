@@ -32,7 +32,7 @@ pub use report::{Accepted, Advanced, Briefing, Refused, TimewarpEvent, TimewarpS
 pub use soften::Soften;
 
 use crate::events::Events;
-use crate::ids::EntityId;
+use crate::ids::{EntityId, HostId};
 use crate::motion::State;
 use crate::simulation::{Operation, Simulation, Tick};
 use crate::time::{Duration, GlobalTime};
@@ -125,6 +125,8 @@ pub struct Timewarp<S: Simulation> {
     dirty: Option<Tick>,
     history: History<S::Snapshot>,
     operations: Operations<S::Act>,
+    /// Of the next operation issued here.
+    sequence: u32,
     verdicts: Verdicts<S::Verdict>,
     /// Kept if the execution is verified.
     trail: Trail,
@@ -162,6 +164,7 @@ impl<S: Simulation> Timewarp<S> {
             overruled: None,
             dirty: None,
             operations: Operations::new(),
+            sequence: 0,
             verdicts: Verdicts::new(),
             trail: Trail::default(),
             verified: tick,
@@ -233,6 +236,34 @@ impl<S: Simulation> Timewarp<S> {
     pub fn look_back<R>(&mut self, tick: Tick, look: impl FnOnce(&S) -> R) -> Option<R> {
         self.heal();
         self.visit(tick, look)
+    }
+
+    /// Announces verdicts later, or sooner, from now on. Those reached already keep their time.
+    pub fn set_verdict_lag(&mut self, lag: Duration) -> Result<(), TimewarpConfigError> {
+        let config = TimewarpConfig { verdict_lag: lag, ..self.config.clone() };
+        config.validate(self.step)?;
+        self.config = config;
+        Ok(())
+    }
+
+    /// A player of this site does something, to take effect after a lag. Answers the operation to be sent to others: its number is
+    /// its own if all of the issuer's operations come from here. Never late here: what comes at a tick that was executed counts
+    /// for the next.
+    ///
+    /// Operations of other sites go to [`handle_operation`](Self::handle_operation).
+    pub fn issue(
+        &mut self,
+        issuer: HostId,
+        act: S::Act,
+        lag: Duration,
+        now: GlobalTime,
+    ) -> Result<Operation<S::Act>, OperationError> {
+        let soonest = self.tick.time(self.step) + Duration::from_nanos(1);
+        let at = (now + lag.max(Duration::ZERO)).max(soonest);
+        let operation = Operation { at, issuer, sequence: self.sequence, act };
+        self.handle_operation(operation.clone(), now)?;
+        self.sequence = self.sequence.wrapping_add(1);
+        Ok(operation)
     }
 
     /// Takes an operation of this site or another.

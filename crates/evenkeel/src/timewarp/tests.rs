@@ -106,13 +106,32 @@ fn a_verdict_that_is_revised_before_it_is_announced_is_nobodys_business() {
 }
 
 #[test]
-fn no_verdict_waits_for_longer_than_the_history() {
-    let mut warp = warp(TimewarpConfig { verdict_lag: Duration::from_secs(9), ..TimewarpConfig::default() });
+fn verdicts_wait_as_long_as_the_history_reaches_and_no_longer() {
+    let second = Duration::from_secs(1);
+    let config = TimewarpConfig { verdict_lag: second * 9, ..TimewarpConfig::default() };
+    let refused = TimewarpConfigError::VerdictsTooLate { lag: second * 9, history: second };
+    assert_eq!(Timewarp::new(Toy::default(), config, GlobalTime::ZERO).err(), Some(refused));
+    let mut warp = warp(TimewarpConfig::default());
+    assert_eq!(warp.set_verdict_lag(second * 9), Err(refused));
+    warp.set_verdict_lag(second).unwrap();
     warp.handle_operation(operation(5, 0, 0, Act::Shoot), time(0)).unwrap();
     warp.advance(time(54)).unwrap();
     assert_eq!(warp.poll_event(), None);
     warp.advance(time(55)).unwrap();
     assert!(matches!(warp.poll_event(), Some(TimewarpEvent::Decided { tick: Tick(5), late: false, .. })));
+}
+
+#[test]
+fn what_one_does_oneself_is_never_late() {
+    let mut warp = warp(TimewarpConfig::default());
+    for tick in 0..50 {
+        warp.advance(time(tick)).unwrap();
+        let issued = warp.issue(HostId(1), Act::Shoot, Duration::ZERO, time(tick)).unwrap();
+        assert_eq!(issued.sequence, tick as u32);
+    }
+    warp.advance(time(50)).unwrap();
+    let stats = warp.stats();
+    assert_eq!((stats.accepted, stats.late, stats.rollbacks, stats.paradoxes()), (50, 0, 0, 0));
 }
 
 #[test]
