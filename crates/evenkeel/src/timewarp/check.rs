@@ -59,7 +59,8 @@ impl core::error::Error for Diverged {}
 /// Runs a simulation from tick to tick: plainly, once more, and going back `depth` ticks after every tick. Compares the
 /// digests after every single step and operation, and reports the first that differs; otherwise answers the last digest.
 ///
-/// `fresh` makes the state at the first tick, before the tick's operations. Operations of other ticks are left out.
+/// `fresh` makes the state at the first tick, before the tick's operations. Operations of other ticks are left out. It sees only
+/// what the operations reach: let them do everything that players can do.
 ///
 /// ```
 /// # use evenkeel::{Duration, HostId};
