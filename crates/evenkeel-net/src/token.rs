@@ -1,0 +1,1 @@
+//! Join tokens: who may join which session with which rights until when, signed by the operator.
