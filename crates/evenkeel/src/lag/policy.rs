@@ -320,7 +320,7 @@ mod tests {
         control.handle_delay(MS * 90, at(100));
         let change = control.poll_change(at(200)).unwrap();
         assert_eq!((change.begins, change.over), (at(500), change.to * 2));
-        assert_eq!([400, 500, 5_000].map(|t| control.lag().at(at(t))), [MS * 0, MS * 0, change.to]);
+        assert_eq!([400, 500, 5_000].map(|t| control.lag().at(at(t))), [Duration::ZERO, Duration::ZERO, change.to]);
     }
 
     #[test]
