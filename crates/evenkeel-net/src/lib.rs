@@ -2,10 +2,16 @@
 //!
 //! Thin: it moves bytes and time between sockets and the heart, and decides nothing about fairness.
 //!
+//! - [`hub`]: the server's half of a session, without sockets;
+//! - [`protocol`]: what hosts say to each other besides the heart's datagrams;
+//! - [`seat`]: a player's half;
 //! - [`token`]: who may join what, signed by the operator;
 //! - [`transport`]: connections that carry datagrams and messages, over WebTransport or a WebSocket.
 
 #![forbid(unsafe_code)]
 
+pub mod hub;
+pub mod protocol;
+pub mod seat;
 pub mod token;
 pub mod transport;

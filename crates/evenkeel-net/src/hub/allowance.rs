@@ -1,0 +1,47 @@
+//! How much a connection may say: so many at once, and so many a second.
+
+use evenkeel::Instant;
+
+/// A bucket that fills with time and is emptied by use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance {
+    per_second: f64,
+    most: f64,
+    left: f64,
+    at: Instant,
+}
+
+impl Allowance {
+    /// So many a second, and twice as many at once.
+    pub(super) fn new(per_second: u32, now: Instant) -> Self {
+        let most = 2.0 * f64::from(per_second);
+        Self { per_second: f64::from(per_second), most, left: most, at: now }
+    }
+
+    /// Whether one more is allowed now.
+    pub(super) fn take(&mut self, now: Instant) -> bool {
+        let passed = now.since(self.at).as_secs_f64().max(0.0);
+        self.left = (self.left + passed * self.per_second).min(self.most);
+        self.at = self.at.max(now);
+        let allowed = self.left >= 1.0;
+        if allowed {
+            self.left -= 1.0;
+        }
+        allowed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_fills_again_and_never_beyond_the_most() {
+        let at = Instant::from_millis;
+        let mut allowance = Allowance::new(10, at(0));
+        assert_eq!((0..30).filter(|_| allowance.take(at(0))).count(), 20);
+        assert_eq!((0..30).filter(|_| allowance.take(at(500))).count(), 5);
+        assert_eq!((0..30).filter(|_| allowance.take(at(90_000))).count(), 20);
+        assert!(!allowance.take(at(0)), "time that goes back gives nothing");
+    }
+}

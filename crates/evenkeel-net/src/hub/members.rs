@@ -1,0 +1,159 @@
+//! Players who have come in.
+
+use super::allowance::Allowance;
+use super::guests::Hello;
+use super::{Connection, Hub, HubEvent, Pass};
+use crate::protocol::{self, Player, Refusal, SERVER, ToPlayer, ToServer, Welcome};
+use evenkeel::{HostId, Instant};
+use siphasher::sip::SipHasher24;
+use std::hash::Hasher;
+
+/// A player who is here, or may come back.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) name: String,
+    secret: u64,
+    pub(super) pass: Pass,
+    /// None while the connection is lost.
+    pub(super) connection: Option<Connection>,
+    /// Since when it is.
+    pub(super) lost: Option<Instant>,
+    pub(super) datagrams: Allowance,
+    pub(super) messages: Allowance,
+    /// Unusable datagrams in a row.
+    pub(super) unusable: u32,
+}
+
+impl Hub {
+    pub(super) fn let_in(&mut self, connection: Connection, hello: Hello, pass: Pass, now: Instant) {
+        let returning =
+            hello.rejoin.filter(|(host, secret)| self.members.get(host).is_some_and(|member| member.secret == *secret));
+        let host = match returning {
+            Some((host, _)) => host,
+            None if self.members.len() >= self.config.max_players => return self.refuse(connection, &Refusal::Full),
+            None => self.next_host(),
+        };
+        if let Some(old) = self.members.get(&host).and_then(|member| member.connection) {
+            // The connection that it lost has not noticed yet.
+            self.disconnect(old, host, now);
+        }
+        self.seat(connection, host, hello.name, pass, now);
+        self.welcome(connection, host, returning.is_some(), now);
+    }
+
+    fn next_host(&mut self) -> HostId {
+        // Numbers are used again only after all others were.
+        loop {
+            self.last_host = self.last_host % 65_535 + 1;
+            if !self.members.contains_key(&HostId(self.last_host)) {
+                return HostId(self.last_host);
+            }
+        }
+    }
+
+    fn seat(&mut self, connection: Connection, host: HostId, name: String, pass: Pass, now: Instant) {
+        let time = self.now(now);
+        let member = Member {
+            name,
+            secret: self.secret_of(host, now),
+            pass,
+            connection: Some(connection),
+            lost: None,
+            datagrams: self.allowance(self.config.datagrams_per_second, now),
+            messages: self.allowance(self.config.messages_per_second, now),
+            unusable: 0,
+        };
+        self.members.insert(host, member);
+        self.connections.insert(connection, host);
+        // A player who comes again is known already; it is told about everything anew all the same.
+        let _ = self.receiver.add_sender(host, self.config.format, time);
+        let _ = self.sender.add_receiver(host, time);
+        self.hide_from_owners(host, time);
+    }
+
+    /// A number that nobody else can guess.
+    fn secret_of(&self, host: HostId, now: Instant) -> u64 {
+        let mut hasher = SipHasher24::new_with_key(&self.config.secret);
+        hasher.write_u32(host.0);
+        hasher.write_i64(now.as_nanos());
+        hasher.finish()
+    }
+
+    fn welcome(&mut self, connection: Connection, host: HostId, again: bool, now: Instant) {
+        let Some(member) = self.members.get(&host) else { return };
+        let (name, secret) = (member.name.clone(), member.secret);
+        let player = |(host, member): (&HostId, &Member)| Player { host: *host, name: member.name.clone() };
+        let others = self.members.iter().filter(|(other, _)| **other != host).map(player).collect();
+        let welcome = Welcome {
+            you: host,
+            secret,
+            format: protocol::encode_format(&self.config.format),
+            placing: self.config.placing.into(),
+            players: others,
+            entities: self.entities.values().cloned().collect(),
+        };
+        self.say(connection, &ToPlayer::Welcome(Box::new(welcome)));
+        self.tell_others(host, &ToPlayer::Came(Player { host, name: name.clone() }));
+        self.tell_application(HubEvent::Came { host, name, again });
+        let _ = now;
+    }
+
+    pub(super) fn handle_member(&mut self, host: HostId, from: Connection, message: ToServer, now: Instant) {
+        match message {
+            ToServer::Hello { .. } => self.expel(from, "it said hello twice", now),
+            ToServer::Make { entity, about } => self.make(host, from, entity, about, now),
+            ToServer::Unmake { entity } => self.unmake(host, entity, now),
+            ToServer::Message { to: Some(SERVER), bytes } => {
+                self.tell_application(HubEvent::Message { from: host, bytes });
+            }
+            ToServer::Message { to: Some(to), bytes } => self.tell(to, &ToPlayer::Message { from: host, bytes }),
+            ToServer::Message { to: None, bytes } => self.tell_others(host, &ToPlayer::Message { from: host, bytes }),
+            ToServer::Bye => self.leave(host, "it said farewell", now),
+        }
+    }
+
+    /// A connection is gone. Its player's place is kept for a while.
+    pub fn handle_disconnected(&mut self, connection: Connection, now: Instant) {
+        self.guests.remove(&connection);
+        if let Some(host) = self.connections.get(&connection).copied() {
+            self.disconnect(connection, host, now);
+        }
+    }
+
+    fn disconnect(&mut self, connection: Connection, host: HostId, now: Instant) {
+        self.connections.remove(&connection);
+        if let Some(member) = self.members.get_mut(&host) {
+            (member.connection, member.lost) = (None, Some(now));
+        }
+        let _ = self.sender.remove_receiver(host);
+    }
+
+    pub(super) fn let_go_of_the_lost(&mut self, now: Instant) {
+        let within = self.config.rejoin_within;
+        let gone = |member: &super::Member| member.lost.is_some_and(|lost| now.since(lost) >= within);
+        let late: Vec<_> = self.members.iter().filter(|(_, member)| gone(member)).map(|(host, _)| *host).collect();
+        for host in late {
+            self.leave(host, "its connection was lost", now);
+        }
+    }
+
+    /// A player leaves for good, and takes what it owns with it.
+    pub(super) fn leave(&mut self, host: HostId, why: &str, now: Instant) {
+        let Some(member) = self.members.remove(&host) else { return };
+        if let Some(connection) = member.connection {
+            self.connections.remove(&connection);
+        }
+        self.unmake_all(host, now);
+        let _ = self.receiver.remove_sender(host);
+        let _ = self.sender.remove_receiver(host);
+        self.tell_all(&ToPlayer::Left { host, why: why.to_owned() });
+        self.tell_application(HubEvent::Left { host, why: why.to_owned() });
+    }
+
+    pub(super) fn tell_others(&mut self, host: HostId, message: &ToPlayer) {
+        let others = self.connections.iter().filter(|(_, other)| **other != host).map(|(c, _)| *c);
+        for to in others.collect::<Vec<_>>() {
+            self.say(to, message);
+        }
+    }
+}

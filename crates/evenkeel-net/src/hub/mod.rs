@@ -1,0 +1,366 @@
+//! The server's half of a session, without sockets: who is here, who owns what, and everybody's movement passed on.
+//!
+//! Players send vectors of what they own; the hub checks that it is theirs and passes them on by the policy, per receiver, on
+//! measured delays. The session's clock is the hub's. Like the heart it is a state machine: connections, bytes and time go in,
+//! bytes come out.
+
+mod allowance;
+mod config;
+mod entities;
+mod guests;
+mod members;
+
+pub use config::{Gate, HubConfig, Pass};
+
+use crate::protocol::{self, APPLICATION, SERVER, ToPlayer};
+use allowance::Allowance;
+use evenkeel::clock::{Ping, Pong};
+use evenkeel::wire::datagram::Kind;
+use evenkeel::{
+    Clock, ConfigError, Duration, EntityId, Fairness, GlobalTime, HostId, Instant, LagChange, Receiver, ReceiverConfig,
+    Sender, SenderConfig, SenderError,
+};
+use guests::Guest;
+use members::Member;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+/// A connection, by a number of the transport's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Connection(pub u64);
+
+/// Something to be done for a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outgoing {
+    /// Which.
+    pub to: Connection,
+    /// What.
+    pub what: What,
+}
+
+/// Something to be done for a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// Send it in order, and surely.
+    Message(Vec<u8>),
+    /// Send it at once, or not at all.
+    Datagram(Vec<u8>),
+    /// Close the connection.
+    Close(String),
+}
+
+/// Something the server's application may want to know.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum HubEvent {
+    /// A player came, for the first time or again.
+    Came {
+        /// Who.
+        host: HostId,
+        /// What it is called.
+        name: String,
+        /// Whether it was here before.
+        again: bool,
+    },
+    /// A player left for good.
+    Left {
+        /// Who.
+        host: HostId,
+        /// Why.
+        why: String,
+    },
+    /// A player made an entity.
+    Made {
+        /// Whose.
+        owner: HostId,
+        /// Which.
+        entity: EntityId,
+        /// What the game said of it.
+        about: Vec<u8>,
+    },
+    /// An entity is no more.
+    Gone {
+        /// Which.
+        entity: EntityId,
+    },
+    /// A message of the game for the server.
+    Message {
+        /// From whom.
+        from: HostId,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// A datagram of the game.
+    Datagram {
+        /// From whom.
+        from: HostId,
+        /// What, without its first byte.
+        bytes: Vec<u8>,
+    },
+    /// A connection was closed because of what it did.
+    Expelled {
+        /// Who, if it had come in.
+        host: Option<HostId>,
+        /// Why.
+        why: String,
+    },
+}
+
+/// What happened so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct HubCounts {
+    /// Vectors that players sent and that were passed on, each counted once.
+    pub relayed: u64,
+    /// Datagrams that were dropped because a player sent too many.
+    pub too_many: u64,
+    /// Datagrams that could not be used.
+    pub unusable: u64,
+    /// Connections that were refused or closed for what they did.
+    pub expelled: u64,
+    /// Events that nobody asked for in time.
+    pub events_dropped: u64,
+}
+
+/// So many unusable datagrams in a row are forgiven: a few come with every change of format or address.
+const FORGIVEN: u32 = 200;
+/// So many events wait at most.
+const MAX_EVENTS: usize = 65_536;
+
+/// A session, as its server runs it. See the [module](self).
+pub struct Hub {
+    config: HubConfig,
+    clock: Clock,
+    sender: Sender,
+    receiver: Receiver,
+    guests: HashMap<Connection, Guest>,
+    members: BTreeMap<HostId, Member>,
+    connections: HashMap<Connection, HostId>,
+    entities: BTreeMap<EntityId, protocol::Entity>,
+    pongs: VecDeque<(Connection, Pong)>,
+    outgoing: VecDeque<Outgoing>,
+    events: VecDeque<HubEvent>,
+    counts: HubCounts,
+    /// The number of the last player who came.
+    last_host: u32,
+    ending: Option<String>,
+}
+
+impl Hub {
+    /// A session without players. Its time is this host's.
+    pub fn new(mut config: HubConfig) -> Result<Self, ConfigError> {
+        let policy = core::mem::replace(&mut config.policy, Box::new(evenkeel::policy::Base));
+        let sender = Sender::new(SenderConfig {
+            format: config.format,
+            policy,
+            placing: config.placing,
+            max_datagram: config.max_datagram,
+            secret: config.secret,
+            ..SenderConfig::default()
+        })?;
+        let receiver = Receiver::new(ReceiverConfig {
+            max_datagram: config.max_datagram,
+            require_grants: true,
+            ..ReceiverConfig::default()
+        })?;
+        Ok(Self {
+            config,
+            clock: Clock::reference(Duration::ZERO),
+            sender,
+            receiver,
+            guests: HashMap::new(),
+            members: BTreeMap::new(),
+            connections: HashMap::new(),
+            entities: BTreeMap::new(),
+            pongs: VecDeque::new(),
+            outgoing: VecDeque::new(),
+            events: VecDeque::new(),
+            counts: HubCounts::default(),
+            last_host: SERVER.0,
+            ending: None,
+        })
+    }
+
+    /// The session's time.
+    pub fn now(&mut self, now: Instant) -> GlobalTime {
+        self.clock.now(now).unwrap_or(GlobalTime::ZERO)
+    }
+
+    /// How well, and how equally, players are served.
+    pub fn fairness(&mut self, now: Instant) -> Fairness {
+        let now = self.now(now);
+        self.sender.fairness(now)
+    }
+
+    /// The sender: its books, its policy, and what a player saw when ([`Sender::seen_by`]).
+    pub fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// The receiver: where everything is.
+    pub fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+
+    /// Who is here, or may come back.
+    pub fn players(&self) -> impl ExactSizeIterator<Item = (HostId, &str)> {
+        self.members.iter().map(|(host, member)| (*host, member.name.as_str()))
+    }
+
+    /// What there is.
+    pub fn entities(&self) -> impl ExactSizeIterator<Item = &protocol::Entity> {
+        self.entities.values()
+    }
+
+    /// What happened so far.
+    pub fn counts(&self) -> HubCounts {
+        self.counts
+    }
+
+    /// Decides by another policy from now on.
+    pub fn set_policy(&mut self, policy: Box<dyn evenkeel::Policy>) {
+        self.sender.set_policy(policy);
+    }
+
+    /// Everybody shows things later, or sooner, from when the change begins: leave time for the news to travel.
+    pub fn set_lag(&mut self, change: LagChange, now: Instant) -> Result<(), SenderError> {
+        let now = self.now(now);
+        self.sender.set_lag(change, now)?;
+        self.config.placing.lag = change.to;
+        self.tell_all(&ToPlayer::Lag(change));
+        Ok(())
+    }
+
+    /// Sends a message of the game to one player.
+    pub fn send(&mut self, to: HostId, bytes: Vec<u8>) {
+        self.tell(to, &ToPlayer::Message { from: SERVER, bytes });
+    }
+
+    /// Lets nobody in from now on, tells everybody why, and closes all connections.
+    pub fn end(&mut self, why: &str) {
+        self.tell_all(&ToPlayer::Ending { why: why.to_owned() });
+        self.ending = Some(why.to_owned());
+        let open: Vec<Connection> = self.connections.keys().chain(self.guests.keys()).copied().collect();
+        for to in open {
+            self.outgoing.push_back(Outgoing { to, what: What::Close(why.to_owned()) });
+        }
+    }
+
+    /// A datagram arrived.
+    pub fn handle_datagram(&mut self, from: Connection, bytes: &[u8], received: Instant) {
+        let Some(host) = self.connections.get(&from).copied() else { return };
+        let allowed = self.members.get_mut(&host).is_some_and(|member| member.datagrams.take(received));
+        if !allowed {
+            self.counts.too_many += 1;
+            return;
+        }
+        let now = self.now(received);
+        let used = match Kind::of(bytes) {
+            Some(Kind::Vectors | Kind::Acknowledgement) => self.receiver.handle_datagram(host, bytes, now).is_ok(),
+            Some(Kind::Receipts) => self.sender.handle_datagram(host, bytes, now).is_ok(),
+            Some(Kind::Ping) => self.answer(from, bytes, received),
+            None if bytes.first() == Some(&APPLICATION) => {
+                self.tell_application(HubEvent::Datagram { from: host, bytes: bytes[1..].to_vec() });
+                true
+            }
+            Some(Kind::Pong) | None => false,
+        };
+        self.relay(now);
+        self.judge(from, host, used, received);
+    }
+
+    fn answer(&mut self, to: Connection, bytes: &[u8], received: Instant) -> bool {
+        let Ok(ping) = Ping::parse(bytes) else { return false };
+        let Ok(pong) = self.clock.handle_ping(ping, received) else { return false };
+        self.pongs.push_back((to, pong));
+        true
+    }
+
+    /// Whoever sends one unusable datagram after the other is not one of ours.
+    fn judge(&mut self, from: Connection, host: HostId, used: bool, now: Instant) {
+        let Some(member) = self.members.get_mut(&host) else { return };
+        member.unusable = if used { 0 } else { member.unusable + 1 };
+        self.counts.unusable += u64::from(!used);
+        if member.unusable > FORGIVEN {
+            self.expel(from, "it sends datagrams that cannot be used", now);
+        }
+    }
+
+    /// The next thing to do for a connection: call it until it answers `None`, whenever something was handled and when
+    /// [`poll_timeout`](Self::poll_timeout) says so. Pongs are stamped here: send at once what it answers.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+        if let Some((to, mut pong)) = self.pongs.pop_front() {
+            self.clock.stamp(&mut pong, now);
+            let mut bytes = vec![0; Pong::LEN];
+            pong.emit(&mut bytes);
+            return Some(Outgoing { to, what: What::Datagram(bytes) });
+        }
+        if let Some(outgoing) = self.outgoing.pop_front() {
+            return Some(outgoing);
+        }
+        let now = self.now(now);
+        let Self { sender, receiver, members, .. } = self;
+        loop {
+            let datagram = sender.poll_transmit(now).or_else(|| receiver.poll_transmit(now))?;
+            // Nothing is sent to a place that waits for its player.
+            if let Some(to) = members.get(&datagram.to).and_then(|member| member.connection) {
+                return Some(Outgoing { to, what: What::Datagram(datagram.bytes.to_vec()) });
+            }
+        }
+    }
+
+    /// When to call [`advance`](Self::advance) and [`poll_transmit`](Self::poll_transmit) again if nothing else happens before.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        if !self.outgoing.is_empty() || !self.pongs.is_empty() {
+            return Some(Instant::MIN);
+        }
+        let hello = self.guests.values().map(|guest| guest.came + self.config.hello_within);
+        let rejoin = self.members.values().filter_map(|m| Some(m.lost? + self.config.rejoin_within));
+        let heart = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
+        let heart = heart.into_iter().flatten().filter_map(|time| self.clock.instant_of(time));
+        hello.chain(rejoin).chain(heart).min()
+    }
+
+    /// Time passes: guests who say nothing and players who do not come back are let go.
+    pub fn advance(&mut self, now: Instant) {
+        self.turn_away_the_silent(now);
+        self.let_go_of_the_lost(now);
+        let time = self.now(now);
+        self.relay(time);
+    }
+
+    /// The next thing the application may want to know.
+    pub fn poll_event(&mut self) -> Option<HubEvent> {
+        self.events.pop_front()
+    }
+
+    fn tell_application(&mut self, event: HubEvent) {
+        if self.events.len() >= MAX_EVENTS {
+            self.events.pop_front();
+            self.counts.events_dropped += 1;
+        }
+        self.events.push_back(event);
+    }
+
+    fn tell(&mut self, host: HostId, message: &ToPlayer) {
+        let Some(to) = self.members.get(&host).and_then(|member| member.connection) else { return };
+        self.say(to, message);
+    }
+
+    fn tell_all(&mut self, message: &ToPlayer) {
+        let all: Vec<Connection> = self.connections.keys().copied().collect();
+        for to in all {
+            self.say(to, message);
+        }
+    }
+
+    fn say(&mut self, to: Connection, message: &ToPlayer) {
+        // What the hub itself says always fits, but for what players wrote, which was checked when it came.
+        if let Ok(bytes) = protocol::encode(message) {
+            self.outgoing.push_back(Outgoing { to, what: What::Message(bytes) });
+        }
+    }
+
+    fn allowance(&self, per_second: u32, now: Instant) -> Allowance {
+        Allowance::new(per_second, now)
+    }
+}

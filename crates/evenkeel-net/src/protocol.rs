@@ -1,0 +1,307 @@
+//! What hosts say to each other besides the heart's datagrams: joining, leaving, who owns what, and the game's own messages.
+//!
+//! Messages travel in order on a reliable stream, each a frame of its own. Datagrams of the heart, told apart by their first byte,
+//! travel beside them; so do the game's own datagrams, behind [`APPLICATION`].
+
+use evenkeel::lag::LagChange;
+use evenkeel::wire::{BitReader, BitWriter, FORMAT_BYTES, Format, FormatError};
+use evenkeel::{ClockRule, Duration, EntityId, HostId, Placing};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The version of the protocol. Hosts of different versions do not talk.
+pub const VERSION: u16 = 1;
+/// The server's name. Players are numbered from 1.
+pub const SERVER: HostId = HostId(0);
+/// The first byte of a datagram that is the game's own.
+pub const APPLICATION: u8 = 0xA0;
+/// No message is longer, in bytes.
+pub const MAX_MESSAGE: usize = 64 * 1024;
+/// Names are no longer, in bytes.
+pub const MAX_NAME: usize = 64;
+
+/// Entities are named by who made them: a host's are numbered from its own number times this on.
+pub const ENTITIES_PER_HOST: u32 = 1 << 16;
+
+/// A name for the `number`th entity that a host makes.
+///
+/// ```
+/// use evenkeel_net::protocol::entity_of;
+/// use evenkeel::{EntityId, HostId};
+/// assert_eq!(entity_of(HostId(2), 5), Some(EntityId(0x2_0005)));
+/// assert_eq!(entity_of(HostId(2), 70_000), None);
+/// ```
+pub fn entity_of(host: HostId, number: u32) -> Option<EntityId> {
+    let first = host.0.checked_mul(ENTITIES_PER_HOST)?;
+    (number < ENTITIES_PER_HOST).then_some(EntityId(first + number))
+}
+
+/// Who made an entity.
+pub fn maker_of(entity: EntityId) -> HostId {
+    HostId(entity.0 / ENTITIES_PER_HOST)
+}
+
+/// What a player says to the server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ToServer {
+    /// The first message: may I come in?
+    Hello {
+        /// The protocol spoken: [`VERSION`].
+        version: u16,
+        /// Which session.
+        session: String,
+        /// What others shall call the player.
+        name: String,
+        /// The operator's leave to join, if the server wants one.
+        token: Vec<u8>,
+        /// For a player who was here before and lost the connection: its number and its secret.
+        rejoin: Option<(HostId, u64)>,
+    },
+    /// There is a new entity of mine.
+    Make {
+        /// Its name, one of the player's own.
+        entity: EntityId,
+        /// What the game wants others to know of it.
+        about: Vec<u8>,
+    },
+    /// An entity of mine is no more.
+    Unmake {
+        /// Which.
+        entity: EntityId,
+    },
+    /// A message of the game.
+    Message {
+        /// To whom: one host, or everybody else.
+        to: Option<HostId>,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// Farewell.
+    Bye,
+}
+
+/// What the server says to a player.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ToPlayer {
+    /// Come in.
+    Welcome(Box<Welcome>),
+    /// No.
+    Refused(Refusal),
+    /// Somebody came.
+    Came(Player),
+    /// Somebody left.
+    Left {
+        /// Who.
+        host: HostId,
+        /// Why.
+        why: String,
+    },
+    /// There is a new entity, or it has another owner.
+    Entity(Entity),
+    /// An entity is no more.
+    Gone {
+        /// Which.
+        entity: EntityId,
+    },
+    /// Everything is shown later, or sooner, from then on.
+    Lag(LagChange),
+    /// A message of the game.
+    Message {
+        /// From whom.
+        from: HostId,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// The server ends this: do not come back before so many seconds.
+    Ending {
+        /// Why.
+        why: String,
+    },
+}
+
+/// All that a player needs to take part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// The player's number.
+    pub you: HostId,
+    /// Proves later that one was here.
+    pub secret: u64,
+    /// Precision and bounds on the wire, as [`encode_format`] writes them.
+    pub format: Vec<u8>,
+    /// How things are placed.
+    pub placing: PlacingTerms,
+    /// Everybody else.
+    pub players: Vec<Player>,
+    /// Everything there is.
+    pub entities: Vec<Entity>,
+}
+
+/// [`Placing`], as it travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacingTerms {
+    /// How long everything waits before it is shown.
+    pub lag: Duration,
+    /// How far a vector is extrapolated at most.
+    pub max_age: Duration,
+}
+
+impl From<Placing> for PlacingTerms {
+    fn from(placing: Placing) -> Self {
+        Self { lag: placing.lag, max_age: placing.max_age }
+    }
+}
+
+impl From<PlacingTerms> for Placing {
+    fn from(terms: PlacingTerms) -> Self {
+        Self { rule: ClockRule::Global, lag: terms.lag, max_age: terms.max_age }
+    }
+}
+
+/// A player, as others know it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Player {
+    /// Its number.
+    pub host: HostId,
+    /// Its name.
+    pub name: String,
+}
+
+/// An entity, as others know it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entity {
+    /// Its name.
+    pub entity: EntityId,
+    /// Who moves it.
+    pub owner: HostId,
+    /// The how-manieth owner that is.
+    pub epoch: u32,
+    /// What the game wants others to know of it.
+    pub about: Vec<u8>,
+}
+
+/// Why a player may not come in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Refusal {
+    /// It speaks another version.
+    Version {
+        /// What the server speaks.
+        ours: u16,
+    },
+    /// There is no such session here.
+    NoSuchSession,
+    /// The session is full.
+    Full,
+    /// The name is empty or too long.
+    Name,
+    /// The token is missing or no good.
+    Token(String),
+    /// The server is about to end.
+    Ending,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version { ours } => {
+                write!(f, "the server speaks protocol version {ours}, this side {VERSION}: update the older one")
+            }
+            Self::NoSuchSession => write!(f, "the server has no session of that name"),
+            Self::Full => write!(f, "the session is full: try again later"),
+            Self::Name => write!(f, "a name must have between 1 and {MAX_NAME} bytes"),
+            Self::Token(why) => write!(f, "the join token is not accepted: {why}"),
+            Self::Ending => write!(f, "the server is shutting down: try again later"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// A message that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageError {
+    /// It is longer than [`MAX_MESSAGE`].
+    TooLong,
+    /// It does not parse, or something follows it.
+    Malformed,
+}
+
+impl fmt::Display for MessageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => write!(f, "a message is longer than {MAX_MESSAGE} bytes"),
+            Self::Malformed => write!(f, "a message does not parse"),
+        }
+    }
+}
+
+impl std::error::Error for MessageError {}
+
+/// A message as bytes.
+pub fn encode<M: Serialize>(message: &M) -> Result<Vec<u8>, MessageError> {
+    let bytes = postcard::to_allocvec(message).map_err(|_| MessageError::Malformed)?;
+    if bytes.len() > MAX_MESSAGE { Err(MessageError::TooLong) } else { Ok(bytes) }
+}
+
+/// A message from bytes: all of them, and nothing else.
+///
+/// ```
+/// use evenkeel_net::protocol::{MessageError, ToServer, decode, encode};
+/// let bytes = encode(&ToServer::Bye)?;
+/// assert_eq!(decode::<ToServer>(&bytes)?, ToServer::Bye);
+/// assert_eq!(decode::<ToServer>(b"\xff\xff"), Err(MessageError::Malformed));
+/// # Ok::<(), MessageError>(())
+/// ```
+pub fn decode<'a, M: Deserialize<'a>>(bytes: &'a [u8]) -> Result<M, MessageError> {
+    if bytes.len() > MAX_MESSAGE {
+        return Err(MessageError::TooLong);
+    }
+    match postcard::take_from_bytes(bytes) {
+        Ok((message, [])) => Ok(message),
+        _ => Err(MessageError::Malformed),
+    }
+}
+
+/// A format as bytes.
+pub fn encode_format(format: &Format) -> Vec<u8> {
+    let mut buffer = [0; FORMAT_BYTES];
+    let mut w = BitWriter::new(&mut buffer);
+    // A format always fits: that is what FORMAT_BYTES is.
+    let _ = format.emit(&mut w);
+    w.as_bytes().to_vec()
+}
+
+/// A format from bytes.
+pub fn decode_format(bytes: &[u8]) -> Result<Format, FormatError> {
+    Format::parse(&mut BitReader::new(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn formats_travel() {
+        for format in [Format::default(), Format::bzflag(), Format::lossless()] {
+            assert_eq!(decode_format(&encode_format(&format)), Ok(format));
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_sent() {
+        let long = ToServer::Message { to: None, bytes: vec![0; MAX_MESSAGE] };
+        assert_eq!(encode(&long), Err(MessageError::TooLong));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(message) = decode::<ToServer>(&bytes) {
+                prop_assert_eq!(decode::<ToServer>(&encode(&message).unwrap()), Ok(message));
+            }
+            if let Ok(message) = decode::<ToPlayer>(&bytes) {
+                prop_assert_eq!(decode::<ToPlayer>(&encode(&message).unwrap()), Ok(message));
+            }
+        }
+    }
+}
