@@ -1,0 +1,158 @@
+//! A hub, some seats with clocks of their own, and a network of constant delays between them.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use evenkeel::{Duration, Instant};
+use evenkeel_net::hub::{Connection, Hub, HubConfig, HubEvent, What};
+use evenkeel_net::seat::{Seat, SeatConfig, SeatEvent, ToSend};
+use std::collections::BTreeMap;
+
+pub fn ms(millis: i64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A host's clock: off by so much, and so many millionths fast.
+#[derive(Clone, Copy)]
+pub struct Wrong {
+    pub offset: Duration,
+    pub ppm: f64,
+}
+
+impl Wrong {
+    /// What it shows when the hub's clock shows `truth`.
+    pub fn shows(&self, truth: Instant) -> Instant {
+        let drift = Duration::from_secs_f64(truth.as_nanos() as f64 / 1e9 * self.ppm / 1e6);
+        truth + self.offset + drift
+    }
+}
+
+pub struct Guest {
+    pub seat: Seat,
+    pub clock: Wrong,
+    pub connection: Connection,
+    pub delay: Duration,
+    pub events: Vec<SeatEvent>,
+    /// Why the hub closed the connection.
+    pub closed: Option<String>,
+    /// Whether packets get through.
+    pub linked: bool,
+}
+
+enum Packet {
+    Up(usize, ToSend),
+    Down(usize, What),
+}
+
+pub struct World {
+    pub hub: Hub,
+    pub hub_events: Vec<HubEvent>,
+    pub guests: Vec<Guest>,
+    pub now: Instant,
+    queue: BTreeMap<(Instant, u64), Packet>,
+    count: u64,
+}
+
+impl World {
+    pub fn new(config: HubConfig) -> Self {
+        Self {
+            hub: Hub::new(config).unwrap(),
+            hub_events: Vec::new(),
+            guests: Vec::new(),
+            now: Instant::from_millis(50_000),
+            queue: BTreeMap::new(),
+            count: 0,
+        }
+    }
+
+    pub fn join(&mut self, config: SeatConfig, delay_ms: i64) -> usize {
+        let number = self.guests.len();
+        let connection = Connection(number as u64);
+        self.hub.handle_connected(connection, self.now);
+        let wrong = Wrong { offset: ms(7_000 * number as i64 - 3_000), ppm: 50.0 * (number as f64 - 1.0) };
+        self.guests.push(Guest {
+            seat: Seat::new(config).unwrap(),
+            clock: wrong,
+            connection,
+            delay: ms(delay_ms),
+            events: Vec::new(),
+            closed: None,
+            linked: true,
+        });
+        number
+    }
+
+    /// Another connection for a player who lost its own.
+    pub fn reconnect(&mut self, guest: usize) {
+        let connection = Connection(1_000 + self.count);
+        self.hub.handle_connected(connection, self.now);
+        let guest = &mut self.guests[guest];
+        (guest.connection, guest.linked) = (connection, true);
+        guest.seat.reconnect().unwrap();
+    }
+
+    pub fn local(&self, guest: usize) -> Instant {
+        self.guests[guest].clock.shows(self.now)
+    }
+
+    /// Lets time pass in steps of a millisecond.
+    pub fn run(&mut self, millis: i64, mut tick: impl FnMut(&mut Self)) {
+        for _ in 0..millis {
+            self.now += ms(1);
+            tick(self);
+            self.exchange();
+        }
+    }
+
+    pub fn exchange(&mut self) {
+        while let Some((&(due, _), _)) = self.queue.first_key_value() {
+            if due > self.now {
+                break;
+            }
+            let (_, packet) = self.queue.pop_first().unwrap();
+            self.deliver(packet);
+        }
+        self.hub.advance(self.now);
+        while let Some(outgoing) = self.hub.poll_transmit(self.now) {
+            if let Some(to) = self.guests.iter().position(|guest| guest.connection == outgoing.to) {
+                self.post(to, Packet::Down(to, outgoing.what));
+            }
+        }
+        for number in 0..self.guests.len() {
+            let local = self.local(number);
+            while let Some(out) = self.guests[number].seat.poll_transmit(local) {
+                self.post(number, Packet::Up(number, out));
+            }
+            let Guest { seat, events, .. } = &mut self.guests[number];
+            events.extend(std::iter::from_fn(|| seat.poll_event()));
+        }
+        let hub = &mut self.hub;
+        self.hub_events.extend(std::iter::from_fn(|| hub.poll_event()));
+    }
+
+    fn post(&mut self, guest: usize, packet: Packet) {
+        if self.guests[guest].linked && self.guests[guest].closed.is_none() {
+            self.count += 1;
+            self.queue.insert((self.now + self.guests[guest].delay, self.count), packet);
+        }
+    }
+
+    fn deliver(&mut self, packet: Packet) {
+        match packet {
+            Packet::Up(from, out) => {
+                let connection = self.guests[from].connection;
+                match out {
+                    ToSend::Message(bytes) => self.hub.handle_message(connection, &bytes, self.now),
+                    ToSend::Datagram(bytes) => self.hub.handle_datagram(connection, &bytes, self.now),
+                }
+            }
+            Packet::Down(to, what) => {
+                let local = self.local(to);
+                let guest = &mut self.guests[to];
+                match what {
+                    What::Message(bytes) => guest.seat.handle_message(&bytes, local).unwrap(),
+                    What::Datagram(bytes) => guest.seat.handle_datagram(&bytes, local),
+                    What::Close(why) => guest.closed = Some(why),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! A session without sockets: what must hold whatever carries it.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{World, ms};
+use evenkeel::{Duration, EntityId, GlobalTime, HostId, Instant, LagChange, PlaceError, Pose, Threshold, Vec3};
+use evenkeel_net::hub::{Connection, HubConfig, HubEvent, Pass};
+use evenkeel_net::protocol::{Refusal, ToServer, encode, entity_of};
+use evenkeel_net::seat::{SeatConfig, SeatEvent};
+
+/// Where a tank is at a time of the session: forth and back along a line of its own.
+fn drive(number: usize, t: GlobalTime) -> Pose {
+    let phase = (t.as_nanos() % 4_000_000_000) as f64 / 1e9;
+    let (x, v) = if phase < 2.0 { (10.0 * phase, 10.0) } else { (10.0 * (4.0 - phase), -10.0) };
+    Pose::at(Vec3::new(x, 5.0 * number as f64, 0.0)).moving(Vec3::new(v, 0.0, 0.0))
+}
+
+/// Three players, each with a tank, until everybody is in.
+fn game(config: HubConfig) -> (World, Vec<EntityId>) {
+    let mut world = World::new(config);
+    for (name, delay) in [("Ada", 20), ("Ben", 80), ("Cy", 150)] {
+        world.join(SeatConfig::named(name), delay);
+    }
+    world.run(1_500, |_| {});
+    let tanks = (0..3).map(|n| make(&mut world, n)).collect();
+    (world, tanks)
+}
+
+fn make(world: &mut World, guest: usize) -> EntityId {
+    let local = world.local(guest);
+    world.guests[guest].seat.make(Threshold::within(0.1), vec![guest as u8], local).unwrap()
+}
+
+fn play(world: &mut World, tanks: &[EntityId], millis: i64) {
+    world.run(millis, |world| {
+        for (guest, tank) in tanks.iter().enumerate() {
+            let local = world.local(guest);
+            let time = world.guests[guest].seat.now(local).unwrap();
+            world.guests[guest].seat.observe(*tank, drive(guest, time), local).unwrap();
+        }
+    });
+}
+
+/// How far off the worst of all tanks is shown anywhere, by the hub's clock.
+fn worst(world: &mut World, tanks: &[EntityId]) -> f64 {
+    let truth = world.hub.now(world.now);
+    let mut worst = 0.0f64;
+    for viewer in 0..world.guests.len() {
+        let local = world.local(viewer);
+        for (owner, tank) in tanks.iter().enumerate().filter(|(owner, _)| *owner != viewer) {
+            let seen = world.guests[viewer].seat.place(*tank, local).unwrap();
+            worst = worst.max(seen.position.distance(drive(owner, truth).position()));
+        }
+    }
+    worst
+}
+
+/// A moment at which nobody has turned for longer than anything takes to arrive.
+fn settle(world: &mut World, tanks: &[EntityId]) {
+    while !(1_200..1_300).contains(&(world.hub.now(world.now).as_nanos() / 1_000_000 % 2_000)) {
+        play(world, tanks, 10);
+    }
+}
+
+#[test]
+fn everybody_sees_everybody_where_they_are_whatever_their_clocks_say() {
+    let (mut world, tanks) = game(HubConfig::default());
+    play(&mut world, &tanks, 5_000);
+    settle(&mut world, &tanks);
+    let off = worst(&mut world, &tanks);
+    assert!(off < 0.15, "{off} m");
+    assert!(world.guests.iter().all(|g| g.closed.is_none()) && world.hub.counts().unusable == 0);
+    assert_eq!(world.hub.players().count(), 3);
+    // Nobody is told about what it owns.
+    let local = world.local(0);
+    assert_eq!(world.guests[0].seat.place(tanks[0], local), Err(PlaceError::Unknown(tanks[0])));
+    // And the hub knows how everybody is served.
+    let fairness = world.hub.fairness(world.now);
+    assert_eq!(fairness.receivers.len(), 3);
+    let delays: Vec<i64> = fairness.receivers.iter().map(|r| r.delay.unwrap().as_millis()).collect();
+    assert!((15..30).contains(&delays[0]) && (140..160).contains(&delays[2]), "{delays:?}");
+}
+
+#[test]
+fn whoever_comes_late_sees_everything_at_once() {
+    let (mut world, tanks) = game(HubConfig::default());
+    play(&mut world, &tanks, 1_000);
+    let late = world.join(SeatConfig::named("Dee"), 40);
+    play(&mut world, &tanks, 1_500);
+    let made = |event: &&SeatEvent| matches!(event, SeatEvent::Made(_));
+    let came = |event: &&SeatEvent| matches!(event, SeatEvent::Came(_));
+    assert_eq!(world.guests[late].events.iter().filter(made).count(), 3);
+    assert_eq!(world.guests[late].events.iter().filter(came).count(), 3);
+    settle(&mut world, &tanks);
+    assert!(worst(&mut world, &tanks) < 0.15);
+    assert!(world.guests[0].events.iter().any(|e| matches!(e, SeatEvent::Came(p) if p.name == "Dee")));
+}
+
+#[test]
+fn whoever_loses_the_connection_comes_back_to_its_place() {
+    let (mut world, tanks) = game(HubConfig::default());
+    play(&mut world, &tanks, 1_000);
+    world.guests[1].linked = false;
+    let lost = world.guests[1].connection;
+    world.hub.handle_disconnected(lost, world.now);
+    play(&mut world, &tanks, 3_000);
+    assert_eq!(world.hub.players().count(), 3, "its place is kept");
+    world.reconnect(1);
+    play(&mut world, &tanks, 2_000);
+    assert!(world.guests[1].events.contains(&SeatEvent::Welcome { you: HostId(2), again: true }));
+    settle(&mut world, &tanks);
+    let off = worst(&mut world, &tanks);
+    assert!(off < 0.15, "{off} m");
+}
+
+#[test]
+fn whoever_stays_away_leaves_and_takes_its_tank_along() {
+    let (mut world, tanks) = game(HubConfig::default());
+    play(&mut world, &tanks, 1_000);
+    world.guests[1].linked = false;
+    let lost = world.guests[1].connection;
+    world.hub.handle_disconnected(lost, world.now);
+    play(&mut world, &tanks, 10_300);
+    assert_eq!(world.hub.players().count(), 2);
+    let local = world.local(0);
+    assert_eq!(world.guests[0].seat.place(tanks[1], local), Err(PlaceError::Unknown(tanks[1])));
+    assert!(world.guests[0].events.contains(&SeatEvent::Gone { entity: tanks[1] }));
+    world.reconnect(1);
+    world.run(1_000, |_| {});
+    let again = |e: &&SeatEvent| matches!(e, SeatEvent::Welcome { again: false, .. });
+    assert_eq!(world.guests[1].events.iter().filter(again).count(), 2, "a newcomer");
+}
+
+#[test]
+fn nobody_moves_or_makes_what_is_not_theirs() {
+    let (mut world, tanks) = game(HubConfig::default());
+    play(&mut world, &tanks, 1_000);
+    let stolen = encode(&ToServer::Make { entity: tanks[0], about: Vec::new() }).unwrap();
+    let thief = world.guests[1].connection;
+    world.hub.handle_message(thief, &stolen, world.now);
+    world.run(300, |_| {});
+    assert!(world.guests[1].closed.as_deref().unwrap().contains("another player's name"));
+    assert!(world.hub_events.iter().any(|e| matches!(e, HubEvent::Expelled { host: Some(HostId(2)), .. })));
+    // A farewell in another's name changes nothing.
+    let other = world.guests[2].connection;
+    let unmake = encode(&ToServer::Unmake { entity: tanks[0] }).unwrap();
+    world.hub.handle_message(other, &unmake, world.now);
+    assert!(world.hub.entities().any(|e| e.entity == tanks[0]));
+}
+
+#[test]
+fn the_door_is_guarded() {
+    let gate = Box::new(|token: &[u8], _: &str| match token {
+        b"let me in" => Ok(Pass { max_entities: 1 }),
+        _ => Err(Refusal::Token("it is not signed".into())),
+    });
+    let mut world = World::new(HubConfig { gate, max_players: 1, ..HubConfig::default() });
+    let good = SeatConfig { token: b"let me in".to_vec(), ..SeatConfig::named("Ada") };
+    let configs = [
+        (SeatConfig::named("Eve"), Refusal::Token("it is not signed".into())),
+        (SeatConfig { session: "other".into(), ..good.clone() }, Refusal::NoSuchSession),
+        (SeatConfig { name: "x".repeat(65), ..good.clone() }, Refusal::Name),
+    ];
+    for (config, refusal) in configs {
+        let guest = world.join(config, 10);
+        world.run(50, |_| {});
+        assert_eq!(world.guests[guest].events, [SeatEvent::Refused(refusal)]);
+        assert!(world.guests[guest].closed.is_some());
+    }
+    assert_eq!(world.hub.players().count(), 0);
+    let ada = world.join(good.clone(), 10);
+    world.run(1_000, |_| {});
+    let second = world.join(good, 10);
+    world.run(50, |_| {});
+    assert_eq!(world.guests[second].events, [SeatEvent::Refused(Refusal::Full)]);
+    make(&mut world, ada);
+    world.run(50, |_| {});
+    make(&mut world, ada);
+    world.run(50, |_| {});
+    assert!(world.guests[ada].closed.as_deref().unwrap().contains("more entities"), "one was allowed");
+}
+
+#[test]
+fn garbage_floods_and_silence_hurt_nobody_else() {
+    let (mut world, tanks) = game(HubConfig::default());
+    play(&mut world, &tanks, 1_000);
+    // Silence.
+    world.hub.handle_connected(Connection(900), world.now);
+    // Garbage of all lengths and kinds.
+    let noisy = world.guests[2].connection;
+    for round in 0..400u32 {
+        let bytes: Vec<u8> = (0..round % 90).map(|i| (i * 37 + round * 11) as u8).chain([0xE0]).rev().collect();
+        world.hub.handle_datagram(noisy, &bytes, world.now);
+    }
+    play(&mut world, &tanks, 300);
+    assert!(world.guests[2].closed.as_deref().unwrap().contains("cannot be used"));
+    // A flood of messages.
+    let flood = world.join(SeatConfig::named("Flo"), 10);
+    play(&mut world, &tanks, 1_000);
+    let chatter = encode(&ToServer::Message { to: None, bytes: vec![7; 100] }).unwrap();
+    for _ in 0..1_000 {
+        world.hub.handle_message(Connection(flood as u64), &chatter, world.now);
+    }
+    play(&mut world, &tanks, 6_000);
+    assert!(world.guests[flood].closed.as_deref().unwrap().contains("too many messages"));
+    assert!(
+        world.hub_events.iter().any(|e| matches!(e, HubEvent::Expelled { host: None, why } if why.contains("in time")))
+    );
+    settle(&mut world, &tanks[..2]);
+    world.guests.truncate(2);
+    let off = worst(&mut world, &tanks[..2]);
+    assert!(off < 0.15, "{off} m");
+}
+
+#[test]
+fn messages_of_the_game_go_where_they_should() {
+    let (mut world, _) = game(HubConfig::default());
+    world.guests[0].seat.send(None, b"to all".to_vec()).unwrap();
+    world.guests[0].seat.send(Some(HostId(3)), b"to Cy".to_vec()).unwrap();
+    world.guests[0].seat.send(Some(HostId(0)), b"to the server".to_vec()).unwrap();
+    world.run(400, |_| {});
+    let got = |world: &World, guest: usize| {
+        let message = |event: &SeatEvent| match event {
+            SeatEvent::Message { bytes, .. } => Some(String::from_utf8(bytes.clone()).unwrap()),
+            _ => None,
+        };
+        world.guests[guest].events.iter().filter_map(message).collect::<Vec<_>>()
+    };
+    assert_eq!((got(&world, 1), got(&world, 2)), (vec!["to all".into()], vec!["to all".into(), "to Cy".into()]));
+    let to_server = HubEvent::Message { from: HostId(1), bytes: b"to the server".to_vec() };
+    assert!(world.hub_events.contains(&to_server));
+}
+
+#[test]
+fn everybody_changes_the_lag_together_and_the_end_is_told() {
+    let (mut world, tanks) = game(HubConfig::default());
+    play(&mut world, &tanks, 1_000);
+    let begins = world.hub.now(world.now) + ms(400);
+    let change = LagChange::usual(Duration::ZERO, ms(160), begins);
+    world.hub.set_lag(change, world.now).unwrap();
+    play(&mut world, &tanks, 2_000);
+    let lags: Vec<_> = world.guests.iter().map(|g| g.seat.lag().unwrap().target().as_millis()).collect();
+    assert_eq!(lags, [160; 3]);
+    world.hub.end("maintenance");
+    world.run(300, |_| {});
+    let told = |g: &common::Guest| g.events.contains(&SeatEvent::Ending { why: "maintenance".into() });
+    assert!(world.guests.iter().all(|g| told(g) && g.closed.is_some()));
+    let late = world.join(SeatConfig::named("Late"), 10);
+    world.run(100, |_| {});
+    assert_eq!(world.guests[late].events, [SeatEvent::Refused(Refusal::Ending)]);
+}
+
+#[test]
+fn a_hub_asks_to_be_called_again_when_it_must() {
+    let mut world = World::new(HubConfig::default());
+    assert_eq!(world.hub.poll_timeout(), None);
+    world.hub.handle_connected(Connection(5), Instant::from_millis(1_000));
+    assert_eq!(world.hub.poll_timeout(), Some(Instant::from_millis(6_000)));
+    assert_eq!(entity_of(HostId(70_000), 1), None);
+}
