@@ -76,7 +76,6 @@ proptest! {
         prop_assert!(check(&bytes[at + 1..]).is_err());
         let mut longer = bytes.clone();
         longer.insert(at, byte);
-        // Into a run of the same, a byte is as good as at its end: that is an addition too.
         prop_assert!(check(&longer).is_err());
     }
 
@@ -91,7 +90,10 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_no_reason_to_panic(text in "(?s).{0,400}", line in "evenkeel-(key|secret)-1 [0-9a-f]{16} \\PC{0,60}") {
+    fn any_text_is_no_reason_to_panic(
+        text in "(?s).{0,400}",
+        line in "evenkeel-(key|secret)-1 [0-9a-f]{16} \\PC{0,60}",
+    ) {
         prop_assert!(ring(1).verify(&text, 0, "arena").is_err());
         for text in [&text, &line] {
             let _ = KeyRing::parse(text);
@@ -160,12 +162,13 @@ fn a_token_has_one_signature() {
     assert_eq!(ring(1).verify_bytes(&bytes, 2_000, "arena-3"), Err(TokenError::BadSignature));
 }
 
-/// Tokens outlive programs: what was signed once reads forever.
+/// Tokens outlive programs: what was signed once reads forever. The files were made by another program, from the
+/// table in the documentation and from RFC 8032.
 #[test]
 fn the_form_does_not_change() {
     let text = key(1).sign_text(&example()).unwrap();
     assert_eq!(text, include_str!("token-v1.txt").trim());
-    let known: VerifyingKey = VerifyingKey::from_text(include_str!("token-v1.key")).unwrap();
+    let known = VerifyingKey::from_text(include_str!("token-v1.key")).unwrap();
     assert_eq!(KeyRing::of(known).verify(include_str!("token-v1.txt"), 2_000, "arena-3"), Ok(example()));
 }
 
@@ -240,7 +243,8 @@ fn rings_are_small_and_hold_keys_once() {
 #[test]
 fn nonsense_is_not_signed() {
     let long = "é".repeat(MAX_NAME / 2) + "x";
-    let wrong: [(Fault, fn(&mut Token, &str)); 12] = [
+    type Spoil = fn(&mut Token, &str);
+    let wrong: [(Fault, Spoil); 12] = [
         (Fault::Player, |token, long| token.player = Player::Name(long.into())),
         (Fault::Player, |token, _| token.player = Player::Name(String::new())),
         (Fault::Player, |token, _| token.player = Player::Name("two\nlines".into())),

@@ -7,8 +7,8 @@
 //! evenkeel-key-1 ID KEY from=1890000000 until=1990000000
 //! ```
 //!
-//! Secret keys start with another word, so that neither is ever taken for the other: both are 32 bytes that look like any
-//! other 32 bytes, and a secret in a server's file would be no secret any more.
+//! Secret keys start with another word, so that neither is ever taken for the other: both are 32 bytes that look like
+//! any other 32 bytes, and a secret in a server's file would be no secret any more.
 
 use super::{KeyFileError, KeyId, KeyProblem, KeyRing, SigningKey, VerifyingKey, Window};
 use data_encoding::BASE64URL_NOPAD;
@@ -53,8 +53,8 @@ impl VerifyingKey {
 }
 
 impl KeyRing {
-    /// Reads a key file: lines of `evenkeel-key-1 ID KEY`, each with `from=SECONDS`, `until=SECONDS` or both after it if
-    /// the key is not always accepted. Empty lines and lines that start with `#` say nothing.
+    /// Reads a key file: lines of `evenkeel-key-1 ID KEY`, each with `from=SECONDS`, `until=SECONDS` or both after it
+    /// if the key is not always accepted. Empty lines and lines that start with `#` say nothing.
     pub fn parse(text: &str) -> Result<Self, KeyFileError> {
         let mut ring = Self::default();
         for (number, line) in lines(text) {

@@ -1,8 +1,8 @@
 //! The operator's key, and what servers know of it.
 //!
-//! Ed25519 and SHA-512/256 are *ring*'s. It is the cryptography of the encrypted connections that tokens travel over: if
-//! it is broken all is lost with or without tokens, so that a second implementation (`ed25519-dalek` and ten crates below
-//! it) would double what has to be trusted and watched and gain nothing. It signs in constant time and refuses
+//! Ed25519 and SHA-512/256 are *ring*'s. It is the cryptography of the encrypted connections that tokens travel over:
+//! if it is broken all is lost with or without tokens, so that a second implementation (`ed25519-dalek` and ten crates
+//! below it) would double what has to be trusted and watched and gain nothing. It signs in constant time and refuses
 //! signatures whose scalar is not reduced, so that a token cannot be turned into another valid one. What it does not do
 //! is refuse public keys of small order: see [`VerifyingKey::from_bytes`].
 
@@ -168,7 +168,6 @@ fn is_weak(bytes: &[u8; 32]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use data_encoding::HEXLOWER;
 
     fn key(hex: &str) -> [u8; 32] {
         HEXLOWER.decode(hex.as_bytes()).unwrap().try_into().unwrap()
@@ -187,7 +186,8 @@ mod tests {
         assert!(!VerifyingKey::from_bytes(public).unwrap().verifies(b"x", &signature));
     }
 
-    /// The eight points of small order, in all their ways to be written: with either sign, and zero and one not reduced.
+    /// The eight points of small order, in all their ways to be written: with either sign, and zero and one not
+    /// reduced.
     const WEAK: [&str; 7] = [
         "0000000000000000000000000000000000000000000000000000000000000000",
         "0100000000000000000000000000000000000000000000000000000000000000",

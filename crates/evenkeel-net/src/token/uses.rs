@@ -14,8 +14,8 @@ pub enum SecondUse {
     TakesOver,
 }
 
-/// One use of a token, told from earlier and later uses of the same: a connection that was taken over and ends late does
-/// not end the use of its successor.
+/// One use of a token, told from earlier and later uses of the same: a connection that was taken over and ends late
+/// does not end the use of its successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Holder {
     token: TokenId,
@@ -57,8 +57,8 @@ impl std::error::Error for RegisterFull {}
 /// Which tokens are in use, and which are revoked: a register of limited size that forgets a token when it expires.
 ///
 /// After that it need not be known any more, because [`KeyRing::verify`](super::KeyRing::verify) refuses it. Times are
-/// Unix seconds and never run backwards here: when a clock is set back, what had expired stays expired, because what was
-/// known about it is gone.
+/// Unix seconds and never run backwards here: when a clock is set back, what had expired stays expired, because what
+/// was known about it is gone.
 ///
 /// ```
 /// use evenkeel_net::token::{Player, Rights, SecondUse, Token, TokenError, TokenId, Uses};

@@ -67,8 +67,8 @@ pub(super) fn signed(bytes: &[u8]) -> Vec<u8> {
     [DOMAIN, bytes].concat()
 }
 
-/// A token taken apart as far as needed for checking its signature, and no further: what follows is only read when it is
-/// known who wrote it.
+/// A token taken apart as far as needed for checking its signature, and no further: what follows is only read when it
+/// is known who wrote it.
 pub(super) struct Parts<'a> {
     pub key: KeyId,
     /// All but the signature.
