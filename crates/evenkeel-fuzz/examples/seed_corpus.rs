@@ -13,6 +13,7 @@ use evenkeel_games::operations::record;
 use evenkeel_games::{Arena, Setup, ShipPilot, Spaceship, TankPilot, arena, spaceship};
 use evenkeel_link::Conditions;
 use evenkeel_link::recording::{Event, FORMAT_VERSION, Header, MAGIC, RecordingWriter};
+use evenkeel_net::token::{KeyRing, Player, Rights, SigningKey, Token, TokenId, Window};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use std::error::Error;
 use std::fs;
@@ -33,6 +34,7 @@ fn main() -> Result<()> {
         ("sender", senders()),
         ("clock", clocks()),
         ("timewarp", timewarps()),
+        ("token", tokens()?),
         ("recording", recordings()?),
         ("conditions", conditions()),
         ("operations", operations()?),
@@ -312,6 +314,29 @@ fn timewarps() -> Vec<Vec<u8>> {
         seeds.push(script.0);
     }
     seeds
+}
+
+/// Tokens as bytes and as text, key files, and uses: three bytes each, of which the target's source tells.
+fn tokens() -> Result<Vec<Vec<u8>>> {
+    let key = SigningKey::generate([1; 32]);
+    let player = Token {
+        player: Player::Name("Ada".into()),
+        session: "arena-3".into(),
+        rights: Rights::JOIN | Rights::MOVE,
+        not_before: 1_000,
+        expires: 5_000,
+        id: TokenId([9; 16]),
+        max_entities: 4,
+    };
+    let guest = Token { player: Player::Number(7), rights: Rights::OBSERVE, max_entities: 0, ..player.clone() };
+    let mut seeds = vec![key.sign(&player)?, key.sign(&guest)?];
+    let mut ring = KeyRing::of(key.verifying_key());
+    ring.add(SigningKey::generate([2; 32]).verifying_key(), Window { from: Some(1_000), until: Some(9_000) })?;
+    let file = format!("# servers\n\n{}", ring.to_text());
+    seeds.extend(texts(&[&key.sign_text(&player)?, &file, &key.to_text()]));
+    let uses = (0..40u8).flat_map(|i| [i % 5, i % 7, i.wrapping_mul(11)]);
+    seeds.extend([[0].into_iter().chain(uses.clone()).collect(), [1].into_iter().chain(uses).collect()]);
+    Ok(seeds)
 }
 
 fn recordings() -> Result<Vec<Vec<u8>>> {

@@ -18,6 +18,7 @@ pub mod script;
 mod sender;
 mod text;
 mod timewarp;
+mod token;
 mod wire;
 
 pub use clock::clock;
@@ -25,13 +26,14 @@ pub use receiver::receiver;
 pub use sender::sender;
 pub use text::{budget_and_policy, conditions, matrix, operations, recording};
 pub use timewarp::timewarp;
+pub use token::token;
 pub use wire::{body, datagram, format};
 
 /// A target: takes any bytes, panics if a promise is broken.
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("body", body),
     ("budget_and_policy", budget_and_policy),
     ("clock", clock),
@@ -44,4 +46,5 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("recording", recording),
     ("sender", sender),
     ("timewarp", timewarp),
+    ("token", token),
 ];
