@@ -2,6 +2,7 @@
 //!
 //! Thin: it moves bytes and time between sockets and the heart, and decides nothing about fairness.
 //!
+//! - [`Server`], [`Client`]: both halves of a session on real sockets;
 //! - [`hub`]: the server's half of a session, without sockets;
 //! - [`protocol`]: what hosts say to each other besides the heart's datagrams;
 //! - [`seat`]: a player's half;
@@ -10,8 +11,14 @@
 
 #![forbid(unsafe_code)]
 
+mod client;
 pub mod hub;
 pub mod protocol;
 pub mod seat;
+mod server;
+mod ticking;
 pub mod token;
 pub mod transport;
+
+pub use client::{Client, LinkState};
+pub use server::{Server, ServerError};

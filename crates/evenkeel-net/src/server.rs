@@ -2,7 +2,7 @@
 
 use crate::hub::{Connection, Hub, HubConfig, Outgoing, What};
 use crate::ticking::Ticking;
-use crate::transport::{self, ListenConfig, Listener, TransportError};
+use crate::transport::{self, ListenConfig, Listener};
 use evenkeel::{ConfigError, Instant};
 use std::collections::HashMap;
 use std::fmt;
@@ -23,7 +23,7 @@ pub enum ServerError {
     /// The session is set up wrongly.
     Config(ConfigError),
     /// It cannot listen.
-    Transport(TransportError),
+    Transport(transport::Error),
 }
 
 impl fmt::Display for ServerError {
@@ -63,7 +63,7 @@ impl Server {
     pub async fn start(listen: ListenConfig, session: HubConfig) -> Result<Self, ServerError> {
         let hub = Hub::new(session).map_err(ServerError::Config)?;
         let listener = Listener::bind(listen).await.map_err(ServerError::Transport)?;
-        let address = listener.address();
+        let address = listener.local_address();
         let shared = Arc::new(Shared { hub: Mutex::new(hub), ticking: Ticking::new(), touched: Notify::new() });
         let task = tokio::spawn(Service::new(shared.clone()).run(listener));
         Ok(Self { shared, address, task })
@@ -114,7 +114,7 @@ impl Service {
         Self { shared, connections: HashMap::new(), next: 0, reports: mpsc::channel(MAX_ARRIVED) }
     }
 
-    async fn run(mut self, mut listener: Listener) {
+    async fn run(mut self, listener: Listener) {
         loop {
             let wake = self.wake();
             tokio::select! {

@@ -1,1 +1,64 @@
 //! Connections that carry datagrams and messages: WebTransport over HTTP/3, or a WebSocket where UDP is blocked.
+//!
+//! Programs and browsers speak the same: [`Listener`] accepts both, [`connect`] is for programs. A [`Connection`] carries
+//! unreliable datagrams and reliable, ordered messages, and stamps both when they arrive, not when the game asks.
+//!
+//! On the wire:
+//!
+//! - **WebTransport.** Datagrams are WebTransport datagrams. The client opens one bidirectional stream; on it, each
+//!   message is a little-endian `u32` length and that many bytes. A length with its highest bit set announces a farewell:
+//!   the remaining bits count the bytes of a reason in UTF-8, after which nothing follows. (QUIC's own close carries the
+//!   reason too, but browsers do not show that one to the page.)
+//! - **WebSocket.** Binary frames; the first byte is 0 for a datagram, 1 for a message. The reason is in the close frame.
+//!
+//! Everything that a peer can make grow is bounded by [`Limits`], and what is given up is counted in [`Statistics`].
+
+mod connect;
+mod connection;
+mod error;
+mod gate;
+mod identity;
+mod listen;
+mod queue;
+mod trust;
+mod websocket;
+mod webtransport;
+
+pub use connect::{ConnectConfig, connect, connect_with};
+pub use connection::{Arrived, Carrier, Connection, Receiver, Sender, Statistics, What};
+pub use error::{Closed, Error, SendError};
+pub use gate::Rate;
+pub use identity::Identity;
+pub use listen::{ListenConfig, Listener};
+pub use trust::Trust;
+
+/// How much a connection holds in memory, in either direction.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The longest message, in bytes. A peer that announces a longer one is cut off.
+    pub message: usize,
+    /// Bytes of messages that wait to be sent; beyond, [`SendError::Full`].
+    pub outgoing_messages: usize,
+    /// Bytes that wait to be sent beyond which a datagram is refused with [`SendError::Full`]: one that would wait for
+    /// long is stale when it arrives.
+    pub outgoing_datagrams: usize,
+    /// Bytes of messages that wait for the game; beyond (by at most one message), the stream is not read.
+    pub incoming_messages: usize,
+    /// Datagrams that wait for the game; beyond, the oldest is dropped.
+    pub incoming_datagrams: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message: 256 * 1024,
+            outgoing_messages: 1024 * 1024,
+            outgoing_datagrams: 64 * 1024,
+            incoming_messages: 512 * 1024,
+            incoming_datagrams: 512,
+        }
+    }
+}
+
+/// How long a closing connection may take to deliver what is queued and to say why it closes.
+const LINGER: std::time::Duration = std::time::Duration::from_secs(1);

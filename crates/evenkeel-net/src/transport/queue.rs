@@ -1,0 +1,285 @@
+//! The two queues of a connection: towards the game, and towards the socket. Both are bounded.
+
+use super::{Arrived, Limits, SendError, What};
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tokio::sync::Notify;
+
+/// What a queued item costs besides its bytes, roughly: a peer that sends empty messages must not fill memory either.
+const OVERHEAD: usize = 64;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // No code panics while it holds one of these locks; were it to, the queue would still be in order.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What has arrived and waits for the game.
+pub(super) struct Inbox {
+    limits: Limits,
+    state: Mutex<Waiting>,
+    /// Something came, or nothing will come any more.
+    came: Notify,
+    /// Something was taken.
+    taken: Notify,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// Numbered, so that both kinds come out in the order in which they came in.
+    datagrams: VecDeque<(u64, Instant, Bytes)>,
+    messages: VecDeque<(u64, Instant, Bytes)>,
+    message_bytes: usize,
+    next: u64,
+    dropped: u64,
+    finished: bool,
+    abandoned: bool,
+}
+
+/// How full an inbox is.
+pub(super) struct Depth {
+    pub datagrams: usize,
+    pub message_bytes: usize,
+    pub dropped: u64,
+}
+
+impl Inbox {
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, state: Mutex::default(), came: Notify::new(), taken: Notify::new() }
+    }
+
+    /// Puts a datagram in, dropping the oldest ones for it if need be.
+    pub fn datagram(&self, at: Instant, bytes: Bytes) {
+        let mut state = lock(&self.state);
+        if state.abandoned {
+            return;
+        }
+        let number = state.number();
+        state.datagrams.push_back((number, at, bytes));
+        while state.datagrams.len() > self.limits.incoming_datagrams.max(1) {
+            state.datagrams.pop_front();
+            state.dropped += 1;
+        }
+        drop(state);
+        self.came.notify_one();
+    }
+
+    /// Puts a message in. Whoever reads the stream asks for [`room`](Self::room) before.
+    pub fn message(&self, at: Instant, bytes: Bytes) {
+        let mut state = lock(&self.state);
+        if state.abandoned {
+            return;
+        }
+        let number = state.number();
+        state.message_bytes += bytes.len() + OVERHEAD;
+        state.messages.push_back((number, at, bytes));
+        drop(state);
+        self.came.notify_one();
+    }
+
+    /// Waits until one more message may be read.
+    pub async fn room(&self) {
+        loop {
+            if self.has_room() {
+                return;
+            }
+            self.taken.notified().await;
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        let state = lock(&self.state);
+        state.abandoned || state.message_bytes < self.limits.incoming_messages
+    }
+
+    /// The next that waits.
+    pub fn try_take(&self) -> Option<Arrived> {
+        let arrived = lock(&self.state).take()?;
+        self.taken.notify_one();
+        Some(arrived)
+    }
+
+    /// The next, or nothing once nothing will come any more.
+    pub async fn take(&self) -> Option<Arrived> {
+        loop {
+            if let Some(arrived) = self.try_take() {
+                return Some(arrived);
+            }
+            if lock(&self.state).finished {
+                // What came between the two looks is still there.
+                return self.try_take();
+            }
+            self.came.notified().await;
+        }
+    }
+
+    /// Nothing will come any more.
+    pub fn finish(&self) {
+        lock(&self.state).finished = true;
+        self.came.notify_one();
+    }
+
+    /// Nobody will take any more: what comes is thrown away, so that the peer is not held up by it.
+    pub fn abandon(&self) {
+        let mut state = lock(&self.state);
+        state.abandoned = true;
+        state.datagrams = VecDeque::new();
+        state.messages = VecDeque::new();
+        state.message_bytes = 0;
+        drop(state);
+        self.taken.notify_one();
+    }
+
+    pub fn depth(&self) -> Depth {
+        let state = lock(&self.state);
+        Depth { datagrams: state.datagrams.len(), message_bytes: state.message_bytes, dropped: state.dropped }
+    }
+}
+
+impl Waiting {
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    fn take(&mut self) -> Option<Arrived> {
+        let datagram = self.datagrams.front().map_or(u64::MAX, |d| d.0);
+        let message = self.messages.front().map_or(u64::MAX, |m| m.0);
+        if datagram < message {
+            let (_, at, bytes) = self.datagrams.pop_front()?;
+            return Some(Arrived { at, what: What::Datagram(bytes) });
+        }
+        let (_, at, bytes) = self.messages.pop_front()?;
+        self.message_bytes -= bytes.len() + OVERHEAD;
+        Some(Arrived { at, what: What::Message(bytes) })
+    }
+}
+
+/// What waits for the socket.
+pub(super) struct Outbox {
+    limits: Limits,
+    state: Mutex<Leaving>,
+    came: Notify,
+}
+
+#[derive(Default)]
+struct Leaving {
+    queue: VecDeque<What>,
+    /// Of what is queued and of what the socket has not taken yet.
+    bytes: usize,
+    closing: bool,
+}
+
+/// What an item counts for in [`Outbox::written`].
+pub(super) fn weight(what: &What) -> usize {
+    what.bytes().len() + OVERHEAD
+}
+
+impl Outbox {
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, state: Mutex::default(), came: Notify::new() }
+    }
+
+    /// Queues it, unless too much waits already.
+    pub fn push(&self, what: What) -> Result<(), SendError> {
+        let limit = match what {
+            What::Datagram(_) => self.limits.outgoing_datagrams,
+            What::Message(_) => self.limits.outgoing_messages,
+        };
+        let mut state = lock(&self.state);
+        if state.closing {
+            return Err(SendError::Closed);
+        }
+        // An empty queue takes anything, or a limit below the longest message would block that one for ever.
+        if state.bytes > 0 && state.bytes + weight(&what) > limit {
+            return Err(SendError::Full);
+        }
+        state.bytes += weight(&what);
+        state.queue.push_back(what);
+        drop(state);
+        self.came.notify_one();
+        Ok(())
+    }
+
+    pub fn try_next(&self) -> Option<What> {
+        lock(&self.state).queue.pop_front()
+    }
+
+    /// The next to be written, or nothing once closing and empty.
+    pub async fn next(&self) -> Option<What> {
+        loop {
+            if let Some(what) = self.try_next() {
+                return Some(what);
+            }
+            if lock(&self.state).closing {
+                // What came between the two looks is still there.
+                return self.try_next();
+            }
+            self.came.notified().await;
+        }
+    }
+
+    /// The socket has taken items of this [`weight`].
+    pub fn written(&self, weight: usize) {
+        let mut state = lock(&self.state);
+        state.bytes = state.bytes.saturating_sub(weight);
+    }
+
+    /// Takes nothing more; what is queued may still leave.
+    pub fn close(&self) {
+        lock(&self.state).closing = true;
+        self.came.notify_one();
+    }
+
+    pub fn bytes(&self) -> usize {
+        lock(&self.state).bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits() -> Limits {
+        Limits { incoming_datagrams: 2, incoming_messages: 100, outgoing_messages: 200, ..Limits::default() }
+    }
+
+    #[tokio::test]
+    async fn both_kinds_leave_in_the_order_of_their_coming() {
+        let inbox = Inbox::new(limits());
+        let now = Instant::now();
+        inbox.message(now, Bytes::from_static(b"a"));
+        inbox.datagram(now, Bytes::from_static(b"b"));
+        inbox.message(now, Bytes::from_static(b"c"));
+        inbox.finish();
+        let mut seen = Vec::new();
+        while let Some(arrived) = inbox.take().await {
+            seen.extend_from_slice(arrived.what.bytes());
+        }
+        assert_eq!(seen, b"abc");
+    }
+
+    #[test]
+    fn the_oldest_datagram_is_dropped_and_counted() {
+        let inbox = Inbox::new(limits());
+        for n in 0..5u8 {
+            inbox.datagram(Instant::now(), Bytes::copy_from_slice(&[n]));
+        }
+        assert_eq!(inbox.depth().dropped, 3);
+        assert_eq!(inbox.try_take().unwrap().what.bytes()[0], 3);
+    }
+
+    #[test]
+    fn a_full_outbox_says_so_but_an_empty_one_takes_anything() {
+        let outbox = Outbox::new(limits());
+        outbox.push(What::Message(vec![0; 1000].into())).unwrap();
+        assert_eq!(outbox.push(What::Message(Bytes::new())), Err(SendError::Full));
+        let first = outbox.try_next().unwrap();
+        assert_eq!(outbox.push(What::Message(Bytes::new())), Err(SendError::Full), "not yet taken by the socket");
+        outbox.written(weight(&first));
+        outbox.push(What::Message(Bytes::new())).unwrap();
+        outbox.close();
+        assert_eq!(outbox.push(What::Message(Bytes::new())), Err(SendError::Closed));
+    }
+}

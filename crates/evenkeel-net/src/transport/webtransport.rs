@@ -1,0 +1,241 @@
+//! The carrier of choice: WebTransport over HTTP/3, which is QUIC.
+
+use super::connection::{Core, Wire};
+use super::queue::weight;
+use super::{Closed, Error, LINGER, Limits, SendError, What};
+use bytes::{Bytes, BytesMut};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use wtransport::error::{ConnectingError, ConnectionError};
+use wtransport::{RecvStream, SendStream, VarInt};
+
+/// Set in a length: no message, but the reason for leaving follows.
+const FAREWELL: u32 = 1 << 31;
+
+/// The longest reason for leaving, in bytes.
+const LONGEST_REASON: usize = 1024;
+
+/// HTTP/3's `H3_NO_ERROR`: what the peer has to know is in the reason.
+const NO_ERROR: VarInt = VarInt::from_u32(0x100);
+
+/// Who opens the stream of messages.
+#[derive(Clone, Copy)]
+pub(super) enum Role {
+    Client,
+    Server,
+}
+
+/// QUIC's settings, the same for both sides.
+pub(super) fn quic(
+    limits: &Limits,
+    idle: Duration,
+    keep_alive: Duration,
+) -> Result<Arc<quinn::TransportConfig>, Error> {
+    let idle = idle.try_into().map_err(|_| Error::Setting("the idle time-out is too long".into()))?;
+    let mut quic = quinn::TransportConfig::default();
+    quic.max_idle_timeout(Some(idle))
+        .keep_alive_interval(Some(keep_alive))
+        // The session and the messages, and a little slack; HTTP/3 needs three of the others, browsers try more.
+        .max_concurrent_bidi_streams(4u32.into())
+        .max_concurrent_uni_streams(8u32.into())
+        .stream_receive_window(window(limits.incoming_messages))
+        .receive_window(window(limits.incoming_messages.saturating_mul(2)))
+        .send_window(limits.outgoing_messages as u64)
+        .datagram_send_buffer_size(limits.outgoing_datagrams)
+        .datagram_receive_buffer_size(Some(256 * 1024));
+    Ok(Arc::new(quic))
+}
+
+/// Flow control below a few packets would stall the handshake of HTTP/3.
+fn window(bytes: usize) -> quinn::VarInt {
+    quinn::VarInt::from_u32(u32::try_from(bytes.max(16 * 1024)).unwrap_or(u32::MAX))
+}
+
+pub(super) fn send_datagram(wire: &wtransport::Connection, bytes: &[u8]) -> Result<(), SendError> {
+    let limit = wire.max_datagram_size().unwrap_or(0);
+    if bytes.len() > limit {
+        return Err(SendError::TooLarge { limit });
+    }
+    // QUIC would make room by dropping the oldest without a word; the sender should know.
+    let space = wire.quic_connection().datagram_send_buffer_space();
+    if space < bytes.len() + size_of::<u64>() {
+        return Err(SendError::Full);
+    }
+    wire.send_datagram(bytes).map_err(|error| match error {
+        wtransport::error::SendDatagramError::TooLarge => SendError::TooLarge { limit },
+        _ => SendError::Closed,
+    })
+}
+
+/// Carries the connection until it ends.
+pub(super) async fn run(core: &Arc<Core>, role: Role) {
+    let Wire::WebTransport(wire) = &core.wire else { return };
+    let mut reading = JoinSet::new();
+    let end = tokio::select! {
+        closed = read_datagrams(core, wire) => closed,
+        closed = exchange_messages(core, wire, role, &mut reading) => closed,
+        closed = core.ending.overdue() => closed,
+    };
+    core.outbox.close();
+    let reason = match core.ending.end(end) {
+        Closed::Here(reason) => reason,
+        _ => String::new(),
+    };
+    wire.close(NO_ERROR, shortened(&reason, LONGEST_REASON).as_bytes());
+    // What the peer has sent before it left is still there to be read.
+    while reading.join_next().await.is_some() {}
+    core.inbox.finish();
+}
+
+async fn read_datagrams(core: &Core, wire: &wtransport::Connection) -> Closed {
+    loop {
+        match wire.receive_datagram().await {
+            Ok(datagram) => core.datagram(datagram.payload()),
+            Err(error) => return ended(wire, error),
+        }
+    }
+}
+
+async fn exchange_messages(
+    core: &Arc<Core>,
+    wire: &wtransport::Connection,
+    role: Role,
+    reading: &mut JoinSet<()>,
+) -> Closed {
+    let Some((send, receive)) = open(wire, role).await else {
+        // The connection is lost; whoever reads the datagrams says why.
+        return std::future::pending().await;
+    };
+    reading.spawn(read_messages(core.clone(), receive));
+    match write_messages(core, send).await {
+        Ok(()) => Closed::Here(core.ending.asked().await),
+        Err(quinn::WriteError::Stopped(_)) => Closed::Here("the peer has stopped reading messages".into()),
+        Err(_) => std::future::pending().await,
+    }
+}
+
+async fn open(wire: &wtransport::Connection, role: Role) -> Option<(SendStream, RecvStream)> {
+    match role {
+        Role::Client => wire.open_bi().await.ok()?.await.ok(),
+        Role::Server => wire.accept_bi().await.ok(),
+    }
+}
+
+/// Writes until asked to close, then says farewell and waits until the peer has it all.
+async fn write_messages(core: &Core, mut send: SendStream) -> Result<(), quinn::WriteError> {
+    let stream = send.quic_stream_mut();
+    while let Some(what) = core.outbox.next().await {
+        let weight = weight(&what);
+        let (What::Message(bytes) | What::Datagram(bytes)) = what;
+        let length = Bytes::copy_from_slice(&(bytes.len() as u32).to_le_bytes());
+        stream.write_all_chunks(&mut [length, bytes]).await?;
+        core.outbox.written(weight);
+    }
+    let reason = core.ending.asked().await;
+    core.ending.end(Closed::Here(reason.clone()));
+    let reason = shortened(&reason, LONGEST_REASON);
+    stream.write_all(&(FAREWELL | reason.len() as u32).to_le_bytes()).await?;
+    stream.write_all(reason.as_bytes()).await?;
+    let _ = stream.finish();
+    let _ = stream.stopped().await;
+    Ok(())
+}
+
+/// Reads until the stream ends. A peer that breaks the rules is cut off.
+async fn read_messages(core: Arc<Core>, mut receive: RecvStream) {
+    if let Err(Some(wrong)) = read_frames(&core, receive.quic_stream_mut()).await
+        && let Wire::WebTransport(wire) = &core.wire
+        && let Closed::Here(reason) = core.ending.end(Closed::Here(wrong))
+    {
+        wire.close(NO_ERROR, reason.as_bytes());
+    }
+}
+
+/// An error without text is a connection that was lost.
+async fn read_frames(core: &Core, stream: &mut quinn::RecvStream) -> Result<(), Option<String>> {
+    loop {
+        core.inbox.room().await;
+        let mut length = [0; 4];
+        match stream.read_exact(&mut length).await {
+            Ok(()) => {}
+            Err(quinn::ReadExactError::FinishedEarly(0)) => return Ok(()),
+            Err(quinn::ReadExactError::FinishedEarly(_)) => return Err(Some("a message ends amid its length".into())),
+            Err(quinn::ReadExactError::ReadError(_)) => return Err(None),
+        }
+        let length = u32::from_le_bytes(length);
+        if length & FAREWELL != 0 {
+            let length = (length ^ FAREWELL) as usize;
+            if length > LONGEST_REASON {
+                return Err(Some("the reason for leaving is too long".into()));
+            }
+            let reason = read_bytes(stream, length).await?;
+            core.ending.end(Closed::Peer(String::from_utf8_lossy(&reason).into_owned()));
+            // Whoever has said farewell is not waited for.
+            core.close("");
+            return Ok(());
+        }
+        let length = length as usize;
+        if let Some(wrong) = core.too_long(length) {
+            return Err(Some(wrong));
+        }
+        core.message(read_bytes(stream, length).await?);
+    }
+}
+
+/// Memory grows with what arrives, not with what is announced.
+async fn read_bytes(stream: &mut quinn::RecvStream, length: usize) -> Result<Bytes, Option<String>> {
+    let mut bytes = BytesMut::with_capacity(length.min(4096));
+    while bytes.len() < length {
+        match stream.read_chunk(length - bytes.len(), true).await {
+            Ok(Some(chunk)) => bytes.extend_from_slice(&chunk.bytes),
+            Ok(None) => return Err(Some("a message ends before its length".into())),
+            Err(_) => return Err(None),
+        }
+    }
+    Ok(bytes.freeze())
+}
+
+/// Why the connection ended, by the best witness.
+fn ended(wire: &wtransport::Connection, error: ConnectionError) -> Closed {
+    if let ConnectionError::ApplicationClosed(close) = &error {
+        return Closed::Peer(String::from_utf8_lossy(close.reason()).into_owned());
+    }
+    match wire.quic_connection().close_reason() {
+        Some(quinn::ConnectionError::Reset) => Closed::Restarted,
+        Some(quinn::ConnectionError::TimedOut) => Closed::TimedOut,
+        Some(quinn::ConnectionError::LocallyClosed) => Closed::Here("closed".into()),
+        Some(other) => Closed::Broken(other.to_string()),
+        None => Closed::Broken(error.to_string()),
+    }
+}
+
+/// What a failed attempt to connect means to whoever tried.
+pub(super) fn explain(error: ConnectingError) -> Error {
+    let error = match error {
+        ConnectingError::ConnectionError(error) => error,
+        ConnectingError::SessionRejected => return Error::Refused("it takes no session at this path".into()),
+        ConnectingError::InvalidUrl(what) | ConnectingError::InvalidServerName(what) => return Error::Url(what),
+        other => return Error::Unreachable(other.to_string()),
+    };
+    match error {
+        ConnectionError::TimedOut => Error::TimedOut,
+        ConnectionError::ApplicationClosed(close) => {
+            Error::Refused(String::from_utf8_lossy(close.reason()).into_owned())
+        }
+        ConnectionError::ConnectionClosed(close) => Error::Refused(close.to_string()),
+        // The code is not to be had from here, but TLS names what it dislikes.
+        other if other.to_string().contains("certificate") => Error::Untrusted(other.to_string()),
+        other => Error::Unreachable(other.to_string()),
+    }
+}
+
+/// Gives the endpoint of a single connection time to tell the peer.
+pub(super) async fn settle(endpoint: &wtransport::Endpoint<wtransport::endpoint::endpoint_side::Client>) {
+    let _ = tokio::time::timeout(LINGER, endpoint.wait_idle()).await;
+}
+
+/// The beginning of a text, no longer than so many bytes.
+pub(super) fn shortened(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
