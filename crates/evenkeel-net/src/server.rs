@@ -41,6 +41,7 @@ impl std::error::Error for ServerError {}
 pub struct Server {
     shared: Arc<Shared>,
     address: SocketAddr,
+    websocket: Option<SocketAddr>,
     task: JoinHandle<()>,
 }
 
@@ -63,15 +64,20 @@ impl Server {
     pub async fn start(listen: ListenConfig, session: HubConfig) -> Result<Self, ServerError> {
         let hub = Hub::new(session).map_err(ServerError::Config)?;
         let listener = Listener::bind(listen).await.map_err(ServerError::Transport)?;
-        let address = listener.local_address();
+        let (address, websocket) = (listener.local_address(), listener.websocket_address());
         let shared = Arc::new(Shared { hub: Mutex::new(hub), ticking: Ticking::new(), touched: Notify::new() });
         let task = tokio::spawn(Service::new(shared.clone()).run(listener));
-        Ok(Self { shared, address, task })
+        Ok(Self { shared, address, websocket, task })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where it listens for WebSockets, if it does.
+    pub fn websocket_address(&self) -> Option<SocketAddr> {
+        self.websocket
     }
 
     /// Looks at the session, or does something to it. Be brief: nothing is served meanwhile.

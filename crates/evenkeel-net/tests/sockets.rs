@@ -1,0 +1,116 @@
+//! A session over real sockets on this machine: servers, clients, both carriers.
+
+#![allow(clippy::unwrap_used)]
+
+use evenkeel::{EntityId, GlobalTime, Pose, Threshold, Vec3};
+use evenkeel_net::hub::HubConfig;
+use evenkeel_net::seat::{SeatConfig, SeatEvent};
+use evenkeel_net::transport::{Identity, ListenConfig, Trust};
+use evenkeel_net::{Client, Server};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+const FORTNIGHT: Duration = Duration::from_secs(14 * 24 * 3600);
+
+fn any_port() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 0))
+}
+
+fn identity() -> Identity {
+    Identity::self_made(["localhost", "127.0.0.1"], FORTNIGHT).unwrap()
+}
+
+async fn server(address: SocketAddr, identity: &Identity) -> Server {
+    Server::start(ListenConfig::new(address, identity.clone()), HubConfig::default()).await.unwrap()
+}
+
+fn client(address: SocketAddr, identity: &Identity, name: &str) -> Client {
+    let url = format!("https://127.0.0.1:{}/", address.port());
+    Client::start(&url, Trust::Hashes(vec![identity.hash()]), SeatConfig::named(name)).unwrap()
+}
+
+/// Waits until something is so; gives up after ten seconds.
+async fn until(what: &str, mut so: impl FnMut() -> bool) {
+    for _ in 0..2_000 {
+        if so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("never: {what}");
+}
+
+/// Along a line, by the session's time.
+fn drive(t: GlobalTime) -> Pose {
+    let velocity = Vec3::new(10.0, 0.0, 0.0);
+    Pose::at(velocity * t.as_secs_f64()).moving(velocity)
+}
+
+/// Tells where a tank is until a viewer sees it there: within its threshold and what 20 ms of clock error make.
+async fn follow(owner: &Client, tank: EntityId, viewer: &Client) {
+    until("the tank is seen where it is", || {
+        let now = owner.now().unwrap();
+        owner.observe(tank, drive(now)).unwrap();
+        let Ok(seen) = viewer.place(tank) else { return false };
+        let there = drive(viewer.now().unwrap()).position();
+        seen.position.distance(there) < 0.1 + 0.2
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn players_see_each_other_over_real_sockets() {
+    let identity = identity();
+    let server = server(any_port(), &identity).await;
+    let [ada, ben] = ["Ada", "Ben"].map(|name| client(server.address(), &identity, name));
+    until("both are in", || ada.is_ready() && ben.is_ready()).await;
+    let tank = ada.make(Threshold::within(0.1), b"a red one".to_vec()).unwrap();
+    follow(&ada, tank, &ben).await;
+    let mut told = Vec::new();
+    until("Ben is told about the tank", || {
+        told.extend(std::iter::from_fn(|| ben.poll_event()));
+        told.iter().any(|e| matches!(e, SeatEvent::Made(made) if made.about == b"a red one"))
+    })
+    .await;
+    ada.send(None, b"hello".to_vec()).unwrap();
+    until("Ben is greeted", || {
+        std::iter::from_fn(|| ben.poll_event())
+            .any(|e| matches!(e, SeatEvent::Message { bytes, .. } if bytes == b"hello"))
+    })
+    .await;
+    ada.leave().await;
+    until("the tank has gone with Ada", || ben.place(tank).is_err()).await;
+    assert_eq!(server.with(|hub, _| hub.players().count()), 1);
+    server.stop("the test is over").await;
+    until("Ben is told", || std::iter::from_fn(|| ben.poll_event()).any(|e| matches!(e, SeatEvent::Ending { .. })))
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_killed_and_restarted_gets_its_players_back() {
+    let identity = identity();
+    let first = server(any_port(), &identity).await;
+    let address = first.address();
+    let [ada, ben] = ["Ada", "Ben"].map(|name| client(address, &identity, name));
+    until("both are in", || ada.is_ready() && ben.is_ready()).await;
+    drop(first);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let second = server(address, &identity).await;
+    until("both are back", || second.with(|hub, _| hub.players().count()) == 2).await;
+    until("they know the time", || ada.is_ready() && ben.is_ready()).await;
+    let tank = ada.make(Threshold::within(0.1), Vec::new()).unwrap();
+    follow(&ada, tank, &ben).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_udp_is_blocked_a_websocket_carries_the_same() {
+    let identity = identity();
+    let config = ListenConfig { websocket: Some(any_port()), ..ListenConfig::new(any_port(), identity.clone()) };
+    let server = Server::start(config, HubConfig::default()).await.unwrap();
+    let ada = client(server.address(), &identity, "Ada");
+    let url = format!("wss://127.0.0.1:{}/", server.websocket_address().unwrap().port());
+    let ben = Client::start(&url, Trust::Hashes(vec![identity.hash()]), SeatConfig::named("Ben")).unwrap();
+    until("both are in", || ada.is_ready() && ben.is_ready()).await;
+    let tank = ben.make(Threshold::within(0.1), Vec::new()).unwrap();
+    follow(&ben, tank, &ada).await;
+}
