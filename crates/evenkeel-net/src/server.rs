@@ -112,12 +112,15 @@ struct Service {
     shared: Arc<Shared>,
     connections: HashMap<Connection, transport::Sender>,
     next: u64,
-    reports: (mpsc::Sender<(Connection, Report)>, mpsc::Receiver<(Connection, Report)>),
+    /// For the readers of connections.
+    report: mpsc::Sender<(Connection, Report)>,
+    reports: mpsc::Receiver<(Connection, Report)>,
 }
 
 impl Service {
     fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, connections: HashMap::new(), next: 0, reports: mpsc::channel(MAX_ARRIVED) }
+        let (report, reports) = mpsc::channel(MAX_ARRIVED);
+        Self { shared, connections: HashMap::new(), next: 0, report, reports }
     }
 
     async fn run(mut self, listener: Listener) {
@@ -128,7 +131,7 @@ impl Service {
                     Some(connection) => self.welcome(connection),
                     None => return,
                 },
-                Some((from, report)) = self.reports.1.recv() => self.take(from, report),
+                Some((from, report)) = self.reports.recv() => self.take(from, report),
                 () = self.shared.touched.notified() => {}
                 () = tokio::time::sleep_until(wake) => {}
             }
@@ -147,7 +150,7 @@ impl Service {
         let (sender, mut receiver) = connection.split();
         self.connections.insert(name, sender);
         self.shared.hub().handle_connected(name, self.shared.ticking.now());
-        let reports = self.reports.0.clone();
+        let reports = self.report.clone();
         tokio::spawn(async move {
             while let Some(arrived) = receiver.receive().await {
                 if reports.send((name, Report::Arrived(arrived))).await.is_err() {
