@@ -305,9 +305,9 @@ async fn a_shutdown_delivers_what_is_queued_and_tells_the_reason() {
 }
 
 /// A server in a runtime of its own, which dies without a word when that is dropped.
-fn mortal(config: ListenConfig) -> (tokio::runtime::Runtime, SocketAddr) {
+async fn mortal(config: ListenConfig) -> (tokio::runtime::Runtime, SocketAddr) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let listener = runtime.block_on(Listener::bind(config)).unwrap();
+    let listener = runtime.spawn(Listener::bind(config)).await.unwrap().unwrap();
     let address = listener.local_address();
     runtime.spawn(async move {
         let mut kept = Vec::new();
@@ -323,7 +323,8 @@ fn mortal(config: ListenConfig) -> (tokio::runtime::Runtime, SocketAddr) {
 async fn a_killed_server_is_noticed() {
     let identity = identity();
     let idle_timeout = Duration::from_secs(2);
-    let (server, address) = mortal(ListenConfig { idle_timeout, ..ListenConfig::new(any_port(), identity.clone()) });
+    let config = ListenConfig { idle_timeout, ..ListenConfig::new(any_port(), identity.clone()) };
+    let (server, address) = mortal(config).await;
     let mut client = soon(connect(&format!("https://{address}/"), trust(&identity))).await.unwrap();
     assert_eq!(next(&mut client).await, What::Message(b"welcome".to_vec().into()));
     server.shutdown_background();
@@ -338,7 +339,7 @@ async fn a_restarted_server_disowns_old_connections_at_once() {
     identity.save(&file).unwrap();
     let patient = Duration::from_secs(600);
     let listen = |address, identity| ListenConfig { idle_timeout: patient, ..ListenConfig::new(address, identity) };
-    let (server, address) = mortal(listen(any_port(), identity.clone()));
+    let (server, address) = mortal(listen(any_port(), identity.clone())).await;
     let config = ConnectConfig {
         idle_timeout: patient,
         keep_alive: Duration::from_millis(200),
@@ -347,12 +348,13 @@ async fn a_restarted_server_disowns_old_connections_at_once() {
     let url = format!("https://{address}/");
     let mut client = soon(connect_with(&url, &config)).await.unwrap();
     assert_eq!(next(&mut client).await, What::Message(b"welcome".to_vec().into()));
-    server.shutdown_timeout(Duration::from_secs(5));
+    // The port is free again only when all of it is gone.
+    tokio::task::spawn_blocking(|| server.shutdown_timeout(Duration::from_secs(5))).await.unwrap();
 
     let again = Identity::load(&file).unwrap();
     assert_eq!(again.hash(), identity.hash(), "clients need not learn a new hash");
     assert!(again.expires().is_some());
-    let (server, _) = mortal(listen(address, again));
+    let (server, _) = mortal(listen(address, again)).await;
     assert_eq!(end(&mut client).await, Closed::Restarted);
     let mut client = soon(connect_with(&url, &config)).await.unwrap();
     assert_eq!(next(&mut client).await, What::Message(b"welcome".to_vec().into()));

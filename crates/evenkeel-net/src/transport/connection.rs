@@ -446,6 +446,26 @@ impl Ending {
     }
 }
 
+/// Held by whoever feeds the inbox: when it is dropped, however that comes about, nothing will come any more.
+pub(super) struct Feeding(pub Arc<Core>);
+
+impl Drop for Feeding {
+    fn drop(&mut self) {
+        self.0.inbox.finish();
+    }
+}
+
+/// Held by the socket's task: when it is dropped, however that comes about, the connection is gone.
+pub(super) struct Living(pub Arc<Core>);
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        self.0.outbox.close();
+        self.0.ending.end(Closed::Broken("the task that carried it was stopped".into()));
+        self.0.ending.leave();
+    }
+}
+
 /// Hands the listener's wish to stop on to a connection.
 pub(super) async fn obey(core: &Core, mut shutdown: watch::Receiver<Option<String>>) -> std::convert::Infallible {
     let reason = shutdown.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());

@@ -1,6 +1,6 @@
 //! The server's side: from a port to connections.
 
-use super::connection::{Connection, Core, Wire, obey};
+use super::connection::{Connection, Core, Living, Wire, obey};
 use super::gate::{Gate, Rate};
 use super::webtransport::{self, Role};
 use super::{Error, Identity, LINGER, Limits, websocket};
@@ -204,12 +204,12 @@ async fn serve_quic(shared: Arc<Shared>, incoming: quinn::Incoming, _permit: Own
     };
     let Ok(Some((wire, path))) = tokio::time::timeout(shared.handshake_timeout, handshake).await else { return };
     let core = Core::new(shared.limits, path, Wire::WebTransport(wire));
+    let _living = Living(core.clone());
     shared.introduce(&core);
     tokio::select! {
         () = webtransport::run(&core, Role::Server) => {}
         never = obey(&core, shared.shutdown.subscribe()) => match never {},
     }
-    core.ending.leave();
 }
 
 async fn accept_tcp(shared: Arc<Shared>, tcp: TcpListener, tls: TlsAcceptor) {
@@ -236,12 +236,12 @@ async fn serve_tcp(
     let handshake = websocket::accept(tls, stream, shared.limits);
     let Ok(Some((socket, path))) = tokio::time::timeout(shared.handshake_timeout, handshake).await else { return };
     let core = Core::new(shared.limits, path, websocket::wire(remote));
+    let _living = Living(core.clone());
     shared.introduce(&core);
     tokio::select! {
         () = websocket::run(&core, socket, shared.pace) => {}
         never = obey(&core, shared.shutdown.subscribe()) => match never {},
     }
-    core.ending.leave();
 }
 
 fn bind_quic(config: &ListenConfig) -> Result<quinn::Endpoint, Error> {
