@@ -1,5 +1,7 @@
 //! The transport on real sockets of this machine.
 
+#![allow(clippy::unwrap_used)]
+
 use evenkeel_net::transport::{
     Carrier, Closed, ConnectConfig, Connection, Error, Identity, Limits, ListenConfig, Listener, Rate, SendError,
     Trust, What, connect, connect_with,
@@ -301,6 +303,72 @@ async fn a_shutdown_delivers_what_is_queued_and_tells_the_reason() {
         assert_eq!(next(&mut client).await, What::Message(b"the last word".to_vec().into()));
         assert_eq!(end(&mut client).await, Closed::Peer("maintenance until noon".into()));
         assert_eq!(server.closed_reason(), Some(Closed::Here("maintenance until noon".into())));
+    }
+}
+
+/// A client that speaks WebTransport, but not as we do.
+async fn stranger(listener: &Listener, identity: &Identity) -> wtransport::Connection {
+    let config = wtransport::ClientConfig::builder()
+        .with_bind_address(any_port())
+        .with_server_certificate_hashes([wtransport::tls::Sha256Digest::new(identity.hash())])
+        .build();
+    let endpoint = wtransport::Endpoint::client(config).unwrap();
+    endpoint.connect(url(listener, Carrier::WebTransport)).await.unwrap()
+}
+
+#[tokio::test]
+async fn strangers_are_cut_off_when_they_break_the_rules() {
+    let identity = identity();
+    let listener = Listener::bind(settings(&identity)).await.unwrap();
+    let cases: [(&[u8], &str); 4] = [
+        (&[255, 255, 255, 127, 1, 2, 3], "longer than the limit"),
+        (&[255, 255, 255, 255], "reason for leaving is too long"),
+        (&[9, 0, 0, 0, 1, 2], "ends before its length"),
+        (&[9, 0], "ends amid its length"),
+    ];
+    for (bytes, expected) in cases {
+        let stranger = soon(stranger(&listener, &identity)).await;
+        let mut server = soon(listener.accept()).await.unwrap();
+        let (mut stream, _) = soon(stranger.open_bi()).await.unwrap().await.unwrap();
+        soon(stream.write_all(bytes)).await.unwrap();
+        soon(stream.finish()).await.unwrap();
+        let closed = end(&mut server).await.to_string();
+        assert!(closed.contains(expected), "{closed}");
+        let told = soon(stranger.closed()).await.to_string();
+        assert!(told.contains(expected), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_stranger_without_a_stream_still_has_datagrams_and_can_be_closed() {
+    let identity = identity();
+    let listener = Listener::bind(settings(&identity)).await.unwrap();
+    let stranger = soon(stranger(&listener, &identity)).await;
+    let mut server = soon(listener.accept()).await.unwrap();
+    stranger.send_datagram([1, 2]).unwrap();
+    assert_eq!(next(&mut server).await, What::Datagram(vec![1, 2].into()));
+    server.send_message(vec![3]).unwrap();
+    server.close("no stream, no game");
+    let told = soon(stranger.closed()).await.to_string();
+    assert!(told.contains("no stream, no game"), "{told}");
+    assert_eq!(end(&mut server).await, Closed::Here("no stream, no game".into()));
+}
+
+#[tokio::test]
+async fn a_connection_is_gone_even_if_its_messages_are_never_read() {
+    let identity = identity();
+    let limits = Limits { incoming_messages: 1000, ..Limits::default() };
+    let keep_alive = Duration::from_millis(200);
+    let config = ConnectConfig { limits, keep_alive, ..ConnectConfig::new(trust(&identity)) };
+    let listener = Listener::bind(settings(&identity)).await.unwrap();
+    for carrier in BOTH {
+        let (client, server) = pair(&listener, carrier, &config).await;
+        for _ in 0..20 {
+            server.send_message(vec![0; 1000]).unwrap();
+        }
+        server.close("done");
+        soon(client.closed()).await;
+        soon(server.closed()).await;
     }
 }
 

@@ -6,7 +6,7 @@
 use super::connection::{Core, Feeding, SocketFacts, Wire};
 use super::queue::{Outbox, weight};
 use super::webtransport::shortened;
-use super::{Closed, Error, Limits, SendError, What};
+use super::{Closed, Error, LINGER, Limits, SendError, What};
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
@@ -207,9 +207,10 @@ async fn write(
                 sink.send(Message::Ping(Bytes::copy_from_slice(&stamp.to_le_bytes()))).await
             }
         };
-        if written.is_err() {
-            // The reading half finds out why.
-            return std::future::pending().await;
+        if let Err(error) = written {
+            // The reading half knows better why, unless it is held up by a game that takes nothing.
+            tokio::time::sleep(LINGER).await;
+            return Closed::Broken(error.to_string());
         }
     }
     say_farewell(core, &mut sink).await;
