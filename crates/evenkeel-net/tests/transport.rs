@@ -95,6 +95,22 @@ async fn datagrams_and_messages_are_echoed() {
 }
 
 #[tokio::test]
+async fn the_newer_internet_protocol_works_too() {
+    let address: SocketAddr = "[::1]:0".parse().unwrap();
+    if std::net::UdpSocket::bind(address).is_err() {
+        return;
+    }
+    let identity = identity();
+    let config = ListenConfig { websocket: Some(address), ..ListenConfig::new(address, identity.clone()) };
+    let listener = Listener::bind(config).await.unwrap();
+    for carrier in BOTH {
+        let (client, mut server) = pair(&listener, carrier, &ConnectConfig::new(trust(&identity))).await;
+        client.send_datagram(&[6]).unwrap();
+        assert_eq!(next(&mut server).await, What::Datagram(vec![6].into()));
+    }
+}
+
+#[tokio::test]
 async fn what_is_queued_is_delivered_before_the_end() {
     let identity = identity();
     let listener = Listener::bind(settings(&identity)).await.unwrap();
@@ -222,6 +238,47 @@ async fn only_the_right_certificate_is_trusted() {
         assert!(matches!(error, Error::Untrusted(_)), "{error}");
         soon(connect(&url, Trust::Certificates(identity.certificate_pem()))).await.unwrap();
         soon(connect(&url.replace("127.0.0.1", "localhost"), trust(&identity))).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_can_be_renewed() {
+    let (old, new) = (identity(), identity());
+    let listener = Listener::bind(settings(&old)).await.unwrap();
+    for carrier in BOTH {
+        listener.renew(&old).unwrap();
+        let (client, mut server) = pair(&listener, carrier, &ConnectConfig::new(trust(&old))).await;
+        listener.renew(&new).unwrap();
+        let url = url(&listener, carrier);
+        assert!(matches!(soon(connect(&url, trust(&old))).await, Err(Error::Untrusted(_))));
+        drop(pair(&listener, carrier, &ConnectConfig::new(trust(&new))).await);
+        client.send_message(vec![1]).unwrap();
+        assert_eq!(next(&mut server).await, What::Message(vec![1].into()), "the old connection lives on");
+    }
+}
+
+#[tokio::test]
+async fn strangers_are_asked_to_show_their_address_first() {
+    // What a client sends first, caught by somebody who does not answer.
+    let identity = identity();
+    let trap = tokio::net::UdpSocket::bind(any_port()).await.unwrap();
+    let nowhere = format!("https://{}/", trap.local_addr().unwrap());
+    let trust = trust(&identity);
+    let attempt = tokio::spawn(async move { connect(&nowhere, trust).await });
+    let mut first = [0; 2000];
+    let length = soon(trap.recv(&mut first)).await.unwrap();
+    attempt.abort();
+
+    for retry in [true, false] {
+        let listener = Listener::bind(ListenConfig { retry, ..settings(&identity) }).await.unwrap();
+        let socket = tokio::net::UdpSocket::bind(any_port()).await.unwrap();
+        socket.send_to(&first[..length], listener.local_address()).await.unwrap();
+        let mut answer = [0; 2000];
+        let answered = soon(socket.recv(&mut answer)).await.unwrap();
+        // The type of a long header; 3 is Retry.
+        assert_eq!((answer[0] & 0b1011_0000) == 0b1011_0000, retry);
+        assert_eq!(listener.connections(), usize::from(!retry), "nothing is kept for a stranger");
+        assert!(!retry || answered < length / 2, "{answered} bytes in answer to {length}");
     }
 }
 
