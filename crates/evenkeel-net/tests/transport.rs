@@ -1,5 +1,7 @@
 //! The transport on real sockets of this machine.
 
+#![allow(clippy::unwrap_used)]
+
 use evenkeel_net::transport::{
     Carrier, Closed, ConnectConfig, Connection, Error, Identity, Limits, ListenConfig, Listener, Rate, SendError,
     Trust, What, connect, connect_with,
@@ -89,6 +91,22 @@ async fn datagrams_and_messages_are_echoed() {
         assert_eq!(client.send_message(vec![1]), Err(SendError::Closed));
         assert_eq!(soon(echo).await.unwrap(), Some(Closed::Peer("enough".into())));
         assert_eq!(soon(client.closed()).await, Closed::Here("enough".into()));
+    }
+}
+
+#[tokio::test]
+async fn the_newer_internet_protocol_works_too() {
+    let address: SocketAddr = "[::1]:0".parse().unwrap();
+    if std::net::UdpSocket::bind(address).is_err() {
+        return;
+    }
+    let identity = identity();
+    let config = ListenConfig { websocket: Some(address), ..ListenConfig::new(address, identity.clone()) };
+    let listener = Listener::bind(config).await.unwrap();
+    for carrier in BOTH {
+        let (client, mut server) = pair(&listener, carrier, &ConnectConfig::new(trust(&identity))).await;
+        client.send_datagram(&[6]).unwrap();
+        assert_eq!(next(&mut server).await, What::Datagram(vec![6].into()));
     }
 }
 
@@ -224,6 +242,47 @@ async fn only_the_right_certificate_is_trusted() {
 }
 
 #[tokio::test]
+async fn a_certificate_can_be_renewed() {
+    let (old, new) = (identity(), identity());
+    let listener = Listener::bind(settings(&old)).await.unwrap();
+    for carrier in BOTH {
+        listener.renew(&old).unwrap();
+        let (client, mut server) = pair(&listener, carrier, &ConnectConfig::new(trust(&old))).await;
+        listener.renew(&new).unwrap();
+        let url = url(&listener, carrier);
+        assert!(matches!(soon(connect(&url, trust(&old))).await, Err(Error::Untrusted(_))));
+        drop(pair(&listener, carrier, &ConnectConfig::new(trust(&new))).await);
+        client.send_message(vec![1]).unwrap();
+        assert_eq!(next(&mut server).await, What::Message(vec![1].into()), "the old connection lives on");
+    }
+}
+
+#[tokio::test]
+async fn strangers_are_asked_to_show_their_address_first() {
+    // What a client sends first, caught by somebody who does not answer.
+    let identity = identity();
+    let trap = tokio::net::UdpSocket::bind(any_port()).await.unwrap();
+    let nowhere = format!("https://{}/", trap.local_addr().unwrap());
+    let trust = trust(&identity);
+    let attempt = tokio::spawn(async move { connect(&nowhere, trust).await });
+    let mut first = [0; 2000];
+    let length = soon(trap.recv(&mut first)).await.unwrap();
+    attempt.abort();
+
+    for retry in [true, false] {
+        let listener = Listener::bind(ListenConfig { retry, ..settings(&identity) }).await.unwrap();
+        let socket = tokio::net::UdpSocket::bind(any_port()).await.unwrap();
+        socket.send_to(&first[..length], listener.local_address()).await.unwrap();
+        let mut answer = [0; 2000];
+        let answered = soon(socket.recv(&mut answer)).await.unwrap();
+        // The type of a long header; 3 is Retry.
+        assert_eq!((answer[0] & 0b1011_0000) == 0b1011_0000, retry);
+        assert_eq!(listener.connections(), usize::from(!retry), "nothing is kept for a stranger");
+        assert!(!retry || answered < length / 2, "{answered} bytes in answer to {length}");
+    }
+}
+
+#[tokio::test]
 async fn errors_say_what_to_do() {
     let identity = identity();
     let listener = Listener::bind(settings(&identity)).await.unwrap();
@@ -304,10 +363,76 @@ async fn a_shutdown_delivers_what_is_queued_and_tells_the_reason() {
     }
 }
 
+/// A client that speaks WebTransport, but not as we do.
+async fn stranger(listener: &Listener, identity: &Identity) -> wtransport::Connection {
+    let config = wtransport::ClientConfig::builder()
+        .with_bind_address(any_port())
+        .with_server_certificate_hashes([wtransport::tls::Sha256Digest::new(identity.hash())])
+        .build();
+    let endpoint = wtransport::Endpoint::client(config).unwrap();
+    endpoint.connect(url(listener, Carrier::WebTransport)).await.unwrap()
+}
+
+#[tokio::test]
+async fn strangers_are_cut_off_when_they_break_the_rules() {
+    let identity = identity();
+    let listener = Listener::bind(settings(&identity)).await.unwrap();
+    let cases: [(&[u8], &str); 4] = [
+        (&[255, 255, 255, 127, 1, 2, 3], "longer than the limit"),
+        (&[255, 255, 255, 255], "reason for leaving is too long"),
+        (&[9, 0, 0, 0, 1, 2], "ends before its length"),
+        (&[9, 0], "ends amid its length"),
+    ];
+    for (bytes, expected) in cases {
+        let stranger = soon(stranger(&listener, &identity)).await;
+        let mut server = soon(listener.accept()).await.unwrap();
+        let (mut stream, _) = soon(stranger.open_bi()).await.unwrap().await.unwrap();
+        soon(stream.write_all(bytes)).await.unwrap();
+        soon(stream.finish()).await.unwrap();
+        let closed = end(&mut server).await.to_string();
+        assert!(closed.contains(expected), "{closed}");
+        let told = soon(stranger.closed()).await.to_string();
+        assert!(told.contains(expected), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_stranger_without_a_stream_still_has_datagrams_and_can_be_closed() {
+    let identity = identity();
+    let listener = Listener::bind(settings(&identity)).await.unwrap();
+    let stranger = soon(stranger(&listener, &identity)).await;
+    let mut server = soon(listener.accept()).await.unwrap();
+    stranger.send_datagram([1, 2]).unwrap();
+    assert_eq!(next(&mut server).await, What::Datagram(vec![1, 2].into()));
+    server.send_message(vec![3]).unwrap();
+    server.close("no stream, no game");
+    let told = soon(stranger.closed()).await.to_string();
+    assert!(told.contains("no stream, no game"), "{told}");
+    assert_eq!(end(&mut server).await, Closed::Here("no stream, no game".into()));
+}
+
+#[tokio::test]
+async fn a_connection_is_gone_even_if_its_messages_are_never_read() {
+    let identity = identity();
+    let limits = Limits { incoming_messages: 1000, ..Limits::default() };
+    let keep_alive = Duration::from_millis(200);
+    let config = ConnectConfig { limits, keep_alive, ..ConnectConfig::new(trust(&identity)) };
+    let listener = Listener::bind(settings(&identity)).await.unwrap();
+    for carrier in BOTH {
+        let (client, server) = pair(&listener, carrier, &config).await;
+        for _ in 0..20 {
+            server.send_message(vec![0; 1000]).unwrap();
+        }
+        server.close("done");
+        soon(client.closed()).await;
+        soon(server.closed()).await;
+    }
+}
+
 /// A server in a runtime of its own, which dies without a word when that is dropped.
-fn mortal(config: ListenConfig) -> (tokio::runtime::Runtime, SocketAddr) {
+async fn mortal(config: ListenConfig) -> (tokio::runtime::Runtime, SocketAddr) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let listener = runtime.block_on(Listener::bind(config)).unwrap();
+    let listener = runtime.spawn(Listener::bind(config)).await.unwrap().unwrap();
     let address = listener.local_address();
     runtime.spawn(async move {
         let mut kept = Vec::new();
@@ -323,7 +448,8 @@ fn mortal(config: ListenConfig) -> (tokio::runtime::Runtime, SocketAddr) {
 async fn a_killed_server_is_noticed() {
     let identity = identity();
     let idle_timeout = Duration::from_secs(2);
-    let (server, address) = mortal(ListenConfig { idle_timeout, ..ListenConfig::new(any_port(), identity.clone()) });
+    let config = ListenConfig { idle_timeout, ..ListenConfig::new(any_port(), identity.clone()) };
+    let (server, address) = mortal(config).await;
     let mut client = soon(connect(&format!("https://{address}/"), trust(&identity))).await.unwrap();
     assert_eq!(next(&mut client).await, What::Message(b"welcome".to_vec().into()));
     server.shutdown_background();
@@ -338,7 +464,7 @@ async fn a_restarted_server_disowns_old_connections_at_once() {
     identity.save(&file).unwrap();
     let patient = Duration::from_secs(600);
     let listen = |address, identity| ListenConfig { idle_timeout: patient, ..ListenConfig::new(address, identity) };
-    let (server, address) = mortal(listen(any_port(), identity.clone()));
+    let (server, address) = mortal(listen(any_port(), identity.clone())).await;
     let config = ConnectConfig {
         idle_timeout: patient,
         keep_alive: Duration::from_millis(200),
@@ -347,12 +473,13 @@ async fn a_restarted_server_disowns_old_connections_at_once() {
     let url = format!("https://{address}/");
     let mut client = soon(connect_with(&url, &config)).await.unwrap();
     assert_eq!(next(&mut client).await, What::Message(b"welcome".to_vec().into()));
-    server.shutdown_timeout(Duration::from_secs(5));
+    // The port is free again only when all of it is gone.
+    tokio::task::spawn_blocking(|| server.shutdown_timeout(Duration::from_secs(5))).await.unwrap();
 
     let again = Identity::load(&file).unwrap();
     assert_eq!(again.hash(), identity.hash(), "clients need not learn a new hash");
     assert!(again.expires().is_some());
-    let (server, _) = mortal(listen(address, again));
+    let (server, _) = mortal(listen(address, again)).await;
     assert_eq!(end(&mut client).await, Closed::Restarted);
     let mut client = soon(connect_with(&url, &config)).await.unwrap();
     assert_eq!(next(&mut client).await, What::Message(b"welcome".to_vec().into()));
@@ -385,20 +512,25 @@ async fn round_trips_and_rates() {
             trips.push(start.elapsed());
         }
         trips.sort();
-        let (start, before) = (Instant::now(), counter.statistics().datagrams_received);
-        while start.elapsed() < Duration::from_secs(2) {
-            for _ in 0..32 {
-                let _ = client.send_datagram(&[0; 200]);
+        let before = counter.statistics().datagrams_received;
+        let sending = tokio::task::spawn_blocking(move || {
+            let (start, mut sent) = (Instant::now(), 0u64);
+            while start.elapsed() < Duration::from_secs(2) {
+                match client.send_datagram(&[0; 200]) {
+                    Ok(()) => sent += 1,
+                    Err(_) => std::thread::sleep(Duration::from_micros(50)),
+                }
             }
-            tokio::task::yield_now().await;
-        }
-        let arrived = counter.statistics().datagrams_received - before;
+            (client, sent)
+        });
+        let (client, sent) = sending.await.unwrap();
         println!(
-            "{carrier:?}: round trip {:?} median, {:?} at 99 %; {} datagrams of 200 bytes per second; {:?}",
+            "{carrier:?}: round trip {:?} median, {:?} at 99 %; datagrams of 200 bytes per second: {} sent, {} arrived",
             trips[2500],
             trips[4950],
-            arrived / 2,
-            client.statistics()
+            sent / 2,
+            (counter.statistics().datagrams_received - before) / 2,
         );
+        println!("the client's: {:?}\nthe server's: {:?}", client.statistics(), counter.statistics());
     }
 }

@@ -1,6 +1,6 @@
 //! The client's side: from a URL to a connection.
 
-use super::connection::{Connection, Core, Wire};
+use super::connection::{Connection, Core, Living, Wire};
 use super::webtransport::{self, Role};
 use super::{Error, Limits, Trust, websocket};
 use std::future::Future;
@@ -125,11 +125,11 @@ impl Target {
         })?;
         let wire = endpoint.connect(self.uri.to_string()).await.map_err(webtransport::explain)?;
         let core = Core::new(config.limits, websocket::asked_for(&self.uri), Wire::WebTransport(wire));
-        let shared = core.clone();
+        let living = Living(core.clone());
         tokio::spawn(async move {
-            webtransport::run(&shared, Role::Client).await;
+            webtransport::run(&living.0, Role::Client).await;
             webtransport::settle(&endpoint).await;
-            shared.ending.leave();
+            drop(living);
         });
         Ok(Connection::new(core))
     }
@@ -141,11 +141,11 @@ impl Target {
             .map_err(|error| Error::Unreachable(format!("{address}: {error}")))?;
         let socket = websocket::connect(stream, tls, &self.uri, config.limits).await?;
         let core = Core::new(config.limits, websocket::asked_for(&self.uri), websocket::wire(address));
-        let shared = core.clone();
+        let living = Living(core.clone());
         let pace = websocket::Pace { idle: config.idle_timeout, keep_alive: config.keep_alive };
         tokio::spawn(async move {
-            websocket::run(&shared, socket, pace).await;
-            shared.ending.leave();
+            websocket::run(&living.0, socket, pace).await;
+            drop(living);
         });
         Ok(Connection::new(core))
     }

@@ -61,6 +61,9 @@ pub struct Statistics {
     pub datagrams_received: u64,
     /// Datagrams that arrived and were dropped because the game took none.
     pub datagrams_dropped: u64,
+    /// Datagrams that reached this machine and got no further because it is too busy, with the few that are just under
+    /// way. Always 0 for a WebSocket.
+    pub datagrams_overrun: u64,
     /// Messages queued to be sent.
     pub messages_sent: u64,
     /// Messages that arrived.
@@ -347,14 +350,15 @@ impl Core {
     }
 
     fn statistics(&self) -> Statistics {
-        let (round_trip, lost_packets) = match &self.wire {
+        let received = self.counters.datagrams_received.load(Ordering::Relaxed);
+        let (round_trip, lost_packets, seen) = match &self.wire {
             Wire::WebTransport(wire) => {
-                let path = wire.quic_connection().stats().path;
-                (Some(path.rtt), path.lost_packets)
+                let quic = wire.quic_connection().stats();
+                (Some(quic.path.rtt), quic.path.lost_packets, quic.frame_rx.datagram)
             }
             Wire::WebSocket(socket) => match socket.round_trip.load(Ordering::Relaxed) {
-                0 => (None, 0),
-                nanoseconds => (Some(Duration::from_nanos(nanoseconds)), 0),
+                0 => (None, 0, 0),
+                nanoseconds => (Some(Duration::from_nanos(nanoseconds)), 0, 0),
             },
         };
         let depth = self.inbox.depth();
@@ -364,8 +368,9 @@ impl Core {
             lost_packets,
             datagrams_sent: count(&self.counters.datagrams_sent),
             datagrams_refused: count(&self.counters.datagrams_refused),
-            datagrams_received: count(&self.counters.datagrams_received),
+            datagrams_received: received,
             datagrams_dropped: depth.dropped,
+            datagrams_overrun: seen.saturating_sub(received),
             messages_sent: count(&self.counters.messages_sent),
             messages_received: count(&self.counters.messages_received),
             incoming_datagrams: depth.datagrams,
@@ -443,6 +448,26 @@ impl Ending {
     pub async fn gone(&self) -> Closed {
         let _ = self.gone.subscribe().wait_for(|gone| *gone).await;
         self.reason().unwrap_or_else(|| Closed::Broken("no reason is known".into()))
+    }
+}
+
+/// Held by whoever feeds the inbox: when it is dropped, however that comes about, nothing will come any more.
+pub(super) struct Feeding(pub Arc<Core>);
+
+impl Drop for Feeding {
+    fn drop(&mut self) {
+        self.0.inbox.finish();
+    }
+}
+
+/// Held by the socket's task: when it is dropped, however that comes about, the connection is gone.
+pub(super) struct Living(pub Arc<Core>);
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        self.0.outbox.close();
+        self.0.ending.end(Closed::Broken("the task that carried it was stopped".into()));
+        self.0.ending.leave();
     }
 }
 

@@ -1,6 +1,6 @@
 //! The server's side: from a port to connections.
 
-use super::connection::{Connection, Core, Wire, obey};
+use super::connection::{Connection, Core, Living, Wire, obey};
 use super::gate::{Gate, Rate};
 use super::webtransport::{self, Role};
 use super::{Error, Identity, LINGER, Limits, websocket};
@@ -67,7 +67,9 @@ impl ListenConfig {
 
 /// Accepts connections. Those it has accepted outlive it.
 pub struct Listener {
+    config: ListenConfig,
     shared: Arc<Shared>,
+    tls: watch::Sender<TlsAcceptor>,
     endpoint: quinn::Endpoint,
     local: SocketAddr,
     websocket: Option<SocketAddr>,
@@ -96,15 +98,15 @@ impl Listener {
         let local = endpoint.local_addr().map_err(failed)?;
         let tcp = config.websocket.map(bind_tcp).transpose()?;
         let websocket = tcp.as_ref().and_then(|tcp| tcp.local_addr().ok());
-        let tls = TlsAcceptor::from(Arc::new(config.identity.tls(b"http/1.1")?));
+        let (tls, acceptor) = watch::channel(acceptor(&config.identity)?);
 
         let (sender, receiver) = mpsc::channel(config.max_connections.max(1) as usize);
         let shared = Arc::new(Shared::new(&config, sender));
         let mut tasks = vec![tokio::spawn(accept_quic(shared.clone(), endpoint.clone()))];
         if let Some(tcp) = tcp {
-            tasks.push(tokio::spawn(accept_tcp(shared.clone(), tcp, tls)));
+            tasks.push(tokio::spawn(accept_tcp(shared.clone(), tcp, acceptor)));
         }
-        Ok(Self { shared, endpoint, local, websocket, accepted: Mutex::new(receiver), tasks })
+        Ok(Self { config, shared, tls, endpoint, local, websocket, accepted: Mutex::new(receiver), tasks })
     }
 
     /// Where it listens for WebTransport.
@@ -131,6 +133,17 @@ impl Listener {
             _ = shutdown.wait_for(Option::is_some) => None,
             connection = accepted.recv() => connection,
         }
+    }
+
+    /// Shows another certificate from now on: self-made ones do not live long. Connections that exist are not touched.
+    ///
+    /// Who derives the [reset key](ListenConfig::reset_key) from the identity should know that the old one stays in use
+    /// until the server is restarted, and that the restarted one then has another.
+    pub fn renew(&self, identity: &Identity) -> Result<(), Error> {
+        let server = server_config(&self.config, identity)?;
+        self.tls.send_replace(acceptor(identity)?);
+        self.endpoint.set_server_config(Some(server));
+        Ok(())
     }
 
     /// Stops accepting, lets every connection deliver what it has queued, tells every peer the reason, and returns when
@@ -204,15 +217,15 @@ async fn serve_quic(shared: Arc<Shared>, incoming: quinn::Incoming, _permit: Own
     };
     let Ok(Some((wire, path))) = tokio::time::timeout(shared.handshake_timeout, handshake).await else { return };
     let core = Core::new(shared.limits, path, Wire::WebTransport(wire));
+    let _living = Living(core.clone());
     shared.introduce(&core);
     tokio::select! {
         () = webtransport::run(&core, Role::Server) => {}
         never = obey(&core, shared.shutdown.subscribe()) => match never {},
     }
-    core.ending.leave();
 }
 
-async fn accept_tcp(shared: Arc<Shared>, tcp: TcpListener, tls: TlsAcceptor) {
+async fn accept_tcp(shared: Arc<Shared>, tcp: TcpListener, tls: watch::Receiver<TlsAcceptor>) {
     loop {
         let Ok((stream, remote)) = tcp.accept().await else {
             // Out of descriptors, most likely: wait until some are free.
@@ -221,7 +234,8 @@ async fn accept_tcp(shared: Arc<Shared>, tcp: TcpListener, tls: TlsAcceptor) {
         };
         // Dropping the stream refuses.
         if let Some(permit) = shared.admit(remote.ip()) {
-            tokio::spawn(serve_tcp(shared.clone(), stream, remote, tls.clone(), permit));
+            let tls = tls.borrow().clone();
+            tokio::spawn(serve_tcp(shared.clone(), stream, remote, tls, permit));
         }
     }
 }
@@ -236,16 +250,24 @@ async fn serve_tcp(
     let handshake = websocket::accept(tls, stream, shared.limits);
     let Ok(Some((socket, path))) = tokio::time::timeout(shared.handshake_timeout, handshake).await else { return };
     let core = Core::new(shared.limits, path, websocket::wire(remote));
+    let _living = Living(core.clone());
     shared.introduce(&core);
     tokio::select! {
         () = websocket::run(&core, socket, shared.pace) => {}
         never = obey(&core, shared.shutdown.subscribe()) => match never {},
     }
-    core.ending.leave();
 }
 
 fn bind_quic(config: &ListenConfig) -> Result<quinn::Endpoint, Error> {
-    let tls = config.identity.tls(wtransport::tls::WEBTRANSPORT_ALPN)?;
+    let server = server_config(config, &config.identity)?;
+    let failed = |source| Error::Bind { address: config.address, protocol: "UDP", source };
+    let socket = std::net::UdpSocket::bind(config.address).map_err(failed)?;
+    let runtime = Arc::new(quinn::TokioRuntime);
+    quinn::Endpoint::new(endpoint_config(config), Some(server), socket, runtime).map_err(failed)
+}
+
+fn server_config(config: &ListenConfig, identity: &Identity) -> Result<quinn::ServerConfig, Error> {
+    let tls = identity.tls(wtransport::tls::WEBTRANSPORT_ALPN)?;
     let crypto = QuicServerConfig::try_from(tls).map_err(|error| Error::Certificate(error.to_string()))?;
     let mut server = quinn::ServerConfig::with_crypto(Arc::new(crypto));
     server
@@ -254,10 +276,11 @@ fn bind_quic(config: &ListenConfig) -> Result<quinn::Endpoint, Error> {
         .max_incoming(1024)
         .incoming_buffer_size(16 * 1024)
         .incoming_buffer_size_total(4 * 1024 * 1024);
-    let failed = |source| Error::Bind { address: config.address, protocol: "UDP", source };
-    let socket = std::net::UdpSocket::bind(config.address).map_err(failed)?;
-    let runtime = Arc::new(quinn::TokioRuntime);
-    quinn::Endpoint::new(endpoint_config(config), Some(server), socket, runtime).map_err(failed)
+    Ok(server)
+}
+
+fn acceptor(identity: &Identity) -> Result<TlsAcceptor, Error> {
+    Ok(TlsAcceptor::from(Arc::new(identity.tls(b"http/1.1")?)))
 }
 
 /// A restarted server must be able to disown the connections of the old one. For that, it needs the old key, and

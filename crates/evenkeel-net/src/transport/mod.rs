@@ -12,6 +12,28 @@
 //! - **WebSocket.** Binary frames; the first byte is 0 for a datagram, 1 for a message. The reason is in the close frame.
 //!
 //! Everything that a peer can make grow is bounded by [`Limits`], and what is given up is counted in [`Statistics`].
+//!
+//! ```
+//! use evenkeel_net::transport::{Identity, ListenConfig, Listener, Trust, What, connect};
+//! use std::time::Duration;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let identity = Identity::self_made(["127.0.0.1"], Duration::from_secs(86_400))?;
+//! let hash = identity.hash();
+//! let listener = Listener::bind(ListenConfig::new("127.0.0.1:0".parse()?, identity)).await?;
+//! let url = format!("https://{}/arena", listener.local_address());
+//!
+//! let client = connect(&url, Trust::Hashes(vec![hash])).await?;
+//! let mut player = listener.accept().await.expect("not shutting down");
+//! assert_eq!(player.path(), "/arena");
+//! client.send_message(b"hello".to_vec())?;
+//! let hello = player.receive().await.expect("it is there");
+//! assert_eq!(hello.what, What::Message(b"hello".to_vec().into()));
+//! listener.shutdown("that was all").await;
+//! # Ok(())
+//! # }
+//! ```
 
 mod connect;
 mod connection;

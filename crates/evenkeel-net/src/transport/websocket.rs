@@ -3,10 +3,10 @@
 //! `tokio-tungstenite` rather than a web server's upgrade: there is nothing to be served but the socket, and it brings the
 //! handshake, the frames and nothing else. TLS is rustls', as QUIC's is.
 
-use super::connection::{Core, SocketFacts, Wire};
+use super::connection::{Core, Feeding, SocketFacts, Wire};
 use super::queue::{Outbox, weight};
 use super::webtransport::shortened;
-use super::{Closed, Error, Limits, SendError, What};
+use super::{Closed, Error, LINGER, Limits, SendError, What};
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
@@ -93,6 +93,7 @@ pub(super) fn wire(remote: SocketAddr) -> Wire {
 
 /// Carries the connection until it ends.
 pub(super) async fn run(core: &Arc<Core>, socket: Socket, pace: Pace) {
+    let _feeding = Feeding(core.clone());
     let (sink, stream) = socket.split();
     let asked = AtomicU64::new(0);
     let start = Instant::now();
@@ -101,9 +102,7 @@ pub(super) async fn run(core: &Arc<Core>, socket: Socket, pace: Pace) {
         closed = write(core, sink, pace, start, &asked) => closed,
         closed = core.ending.overdue() => closed,
     };
-    core.outbox.close();
     core.ending.end(end);
-    core.inbox.finish();
 }
 
 async fn read(core: &Core, mut stream: SplitStream<Socket>, pace: Pace, start: Instant, asked: &AtomicU64) -> Closed {
@@ -208,9 +207,10 @@ async fn write(
                 sink.send(Message::Ping(Bytes::copy_from_slice(&stamp.to_le_bytes()))).await
             }
         };
-        if written.is_err() {
-            // The reading half finds out why.
-            return std::future::pending().await;
+        if let Err(error) = written {
+            // The reading half knows better why, unless it is held up by a game that takes nothing.
+            tokio::time::sleep(LINGER).await;
+            return Closed::Broken(error.to_string());
         }
     }
     say_farewell(core, &mut sink).await;

@@ -1,6 +1,6 @@
 //! The carrier of choice: WebTransport over HTTP/3, which is QUIC.
 
-use super::connection::{Core, Wire};
+use super::connection::{Core, Feeding, Wire};
 use super::queue::weight;
 use super::{Closed, Error, LINGER, Limits, SendError, What};
 use bytes::{Bytes, BytesMut};
@@ -71,21 +71,23 @@ pub(super) fn send_datagram(wire: &wtransport::Connection, bytes: &[u8]) -> Resu
 /// Carries the connection until it ends.
 pub(super) async fn run(core: &Arc<Core>, role: Role) {
     let Wire::WebTransport(wire) = &core.wire else { return };
+    let feeding = Feeding(core.clone());
     let mut reading = JoinSet::new();
     let end = tokio::select! {
         closed = read_datagrams(core, wire) => closed,
         closed = exchange_messages(core, wire, role, &mut reading) => closed,
         closed = core.ending.overdue() => closed,
     };
-    core.outbox.close();
     let reason = match core.ending.end(end) {
         Closed::Here(reason) => reason,
         _ => String::new(),
     };
     wire.close(NO_ERROR, shortened(&reason, LONGEST_REASON).as_bytes());
-    // What the peer has sent before it left is still there to be read.
-    while reading.join_next().await.is_some() {}
-    core.inbox.finish();
+    // What the peer has sent before it left is still there to be read, but nobody else has to wait for that.
+    tokio::spawn(async move {
+        while reading.join_next().await.is_some() {}
+        drop(feeding);
+    });
 }
 
 async fn read_datagrams(core: &Core, wire: &wtransport::Connection) -> Closed {
