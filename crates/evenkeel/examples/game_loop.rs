@@ -114,7 +114,8 @@ fn drive(id: HostId, t: GlobalTime) -> Pose {
         .turning(turn_rate)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+/// The example. Public for the test that runs it.
+pub fn main() -> Result<(), Box<dyn Error>> {
     let (server, client) = (HostId(0), HostId(1));
     let mut hosts = [
         Host::new(server, client, Clock::reference(Duration::ZERO), Duration::ZERO)?,

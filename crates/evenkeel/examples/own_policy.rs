@@ -82,7 +82,8 @@ fn run(policy: Box<dyn Policy>) -> Result<Fairness, Box<dyn Error>> {
     Ok(sender.fairness(now))
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+/// The example. Public for the test that runs it.
+pub fn main() -> Result<(), Box<dyn Error>> {
     println!("metres between exported and placed path, receivers at {DELAYS_MS:?} ms\n");
     println!("{:<12} {:>6} {:>6} {:>6} {:>8}", "policy", "mean", "std", "max", "vectors");
     let policies: [Box<dyn Policy>; 2] = [Box::new(Base), Box::new(WorstFirst)];
