@@ -30,7 +30,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
         let Some(now) = client.now().filter(|_| client.is_ready()) else { continue };
-        let tank = *tank.get_or_insert(client.make(Threshold::within(0.1).turning(0.05), Vec::new())?);
+        let tank = match tank {
+            Some(tank) => tank,
+            None => *tank.insert(client.make(Threshold::within(0.1).turning(0.05), Vec::new())?),
+        };
         let (heading, speed) = (now.as_secs_f64(), 10.0);
         let position = Vec3::new(speed * heading.sin(), -speed * heading.cos(), 0.0);
         let velocity = Vec3::from_heading(heading) * speed;

@@ -42,6 +42,11 @@ pub enum LinkState {
     },
     /// It is there.
     Connected,
+    /// The server does not want this player: there will be no other connection.
+    Over {
+        /// Why.
+        why: String,
+    },
 }
 
 impl Shared {
@@ -153,6 +158,10 @@ async fn keep_up(shared: Arc<Shared>, url: String, trust: Trust) {
                 }
                 (before, wait) = (true, PATIENCE.0);
                 let why = carry(&shared, connection).await;
+                shared.seat().handle_lost(&why);
+                if shared.seat().is_refused() {
+                    return shared.set_link(LinkState::Over { why });
+                }
                 shared.set_link(LinkState::Connecting { after: Some(why) });
             }
             Err(error) => shared.set_link(LinkState::Connecting { after: Some(error.to_string()) }),

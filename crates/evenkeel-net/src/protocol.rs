@@ -197,6 +197,8 @@ pub enum Refusal {
     Token(String),
     /// The server is about to end.
     Ending,
+    /// It was in, and was sent away for what it did.
+    Expelled(String),
 }
 
 impl fmt::Display for Refusal {
@@ -209,6 +211,7 @@ impl fmt::Display for Refusal {
             Self::Full => write!(f, "the session is full: try again later"),
             Self::Name => write!(f, "a name must have between 1 and {MAX_NAME} bytes"),
             Self::Token(why) => write!(f, "the join token is not accepted: {why}"),
+            Self::Expelled(why) => write!(f, "the server has sent this player away: {why}"),
             Self::Ending => write!(f, "the server is shutting down: try again later"),
         }
     }

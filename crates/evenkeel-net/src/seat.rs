@@ -66,8 +66,13 @@ pub enum SeatEvent {
         /// Whether we were here before.
         again: bool,
     },
-    /// The server does not let us in.
+    /// The server does not let us in, or has sent us away.
     Refused(Refusal),
+    /// The connection was lost. What others do freezes until there is another.
+    Lost {
+        /// Why.
+        why: String,
+    },
     /// A player is here.
     Came(Player),
     /// A player left.
@@ -161,6 +166,7 @@ pub struct Seat {
     outgoing: VecDeque<ToSend>,
     events: VecDeque<SeatEvent>,
     events_dropped: u64,
+    refused: bool,
 }
 
 impl Seat {
@@ -177,6 +183,7 @@ impl Seat {
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
             events_dropped: 0,
+            refused: false,
         };
         seat.knock()?;
         Ok(seat)
@@ -193,6 +200,16 @@ impl Seat {
     pub fn reconnect(&mut self) -> Result<(), MessageError> {
         self.outgoing.clear();
         self.knock()
+    }
+
+    /// The connection was lost: tells the game.
+    pub fn handle_lost(&mut self, why: &str) {
+        self.tell(SeatEvent::Lost { why: why.to_owned() });
+    }
+
+    /// Whether there is no use in asking again: the server does not want this player.
+    pub fn is_refused(&self) -> bool {
+        self.refused
     }
 
     /// Whether one is in and knows the time.
@@ -289,7 +306,11 @@ impl Seat {
     pub fn handle_message(&mut self, bytes: &[u8], now: Instant) -> Result<(), SeatError> {
         match protocol::decode(bytes).map_err(SeatError::Message)? {
             ToPlayer::Welcome(welcome) => self.come_in(*welcome, now)?,
-            ToPlayer::Refused(refusal) => self.tell(SeatEvent::Refused(refusal)),
+            ToPlayer::Refused(refusal) => {
+                // A server that ends may be back soon; whoever is not wanted is not wanted then either.
+                self.refused = !matches!(refusal, Refusal::Ending | Refusal::Full);
+                self.tell(SeatEvent::Refused(refusal));
+            }
             ToPlayer::Came(player) => self.tell(SeatEvent::Came(player)),
             ToPlayer::Left { host, why } => self.tell(SeatEvent::Left { host, why }),
             ToPlayer::Entity(entity) => self.tell(SeatEvent::Made(entity)),

@@ -142,6 +142,7 @@ fn nobody_moves_or_makes_what_is_not_theirs() {
     world.hub.handle_message(thief, &stolen, world.now);
     world.run(300, |_| {});
     assert!(world.guests[1].closed.as_deref().unwrap().contains("another player's name"));
+    assert!(world.guests[1].seat.is_refused(), "it is told why, and does not come back");
     assert!(world.hub_events.iter().any(|e| matches!(e, HubEvent::Expelled { host: Some(HostId(2)), .. })));
     // A farewell in another's name changes nothing.
     let other = world.guests[2].connection;

@@ -6,7 +6,7 @@ use evenkeel::{EntityId, GlobalTime, Pose, Threshold, Vec3};
 use evenkeel_net::hub::HubConfig;
 use evenkeel_net::seat::{SeatConfig, SeatEvent};
 use evenkeel_net::transport::{Identity, ListenConfig, Trust};
-use evenkeel_net::{Client, Server};
+use evenkeel_net::{Client, LinkState, Server};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -100,6 +100,25 @@ async fn a_server_that_is_killed_and_restarted_gets_its_players_back() {
     until("they know the time", || ada.is_ready() && ben.is_ready()).await;
     let tank = ada.make(Threshold::within(0.1), Vec::new()).unwrap();
     follow(&ada, tank, &ben).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_is_sent_away_is_told_why_and_stays_away() {
+    let identity = identity();
+    let server = server(any_port(), &identity).await;
+    let eve = client(server.address(), &identity, "Eve");
+    until("she is in", || eve.is_ready()).await;
+    for _ in 0..70 {
+        eve.make(Threshold::within(0.1), Vec::new()).unwrap();
+    }
+    let mut told = Vec::new();
+    until("she is told", || {
+        told.extend(std::iter::from_fn(|| eve.poll_event()));
+        told.iter().any(|e| matches!(e, SeatEvent::Refused(why) if why.to_string().contains("more entities")))
+    })
+    .await;
+    until("it is over", || matches!(eve.link(), LinkState::Over { .. })).await;
+    assert_eq!(server.with(|hub, _| hub.players().count()), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -77,6 +77,7 @@ impl Hub {
     /// Closes a connection because of what it did. Others do not notice, but that its player is gone.
     pub(super) fn expel(&mut self, connection: Connection, why: &str, now: Instant) {
         self.counts.expelled += 1;
+        self.say(connection, &ToPlayer::Refused(Refusal::Expelled(why.to_owned())));
         self.outgoing.push_back(Outgoing { to: connection, what: What::Close(why.to_owned()) });
         self.guests.remove(&connection);
         let host = self.connections.get(&connection).copied();

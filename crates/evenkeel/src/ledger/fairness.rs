@@ -69,9 +69,11 @@ impl Fairness {
 
     fn over(receivers: Vec<ReceiverFairness>, spent: Spent) -> Self {
         let count = (receivers.len() as f64).max(1.0);
-        let mean = receivers.iter().map(|r| r.mean_distance).sum::<f64>() / count;
+        // The sum of nothing is minus zero; nobody wants to read that.
+        let sum = |values: &dyn Fn(&ReceiverFairness) -> f64| receivers.iter().map(values).fold(0.0, |sum, v| sum + v);
+        let mean = sum(&|r| r.mean_distance) / count;
         let square = |r: &ReceiverFairness| (r.mean_distance - mean) * (r.mean_distance - mean);
-        let variance = receivers.iter().map(square).sum::<f64>() / count;
+        let variance = sum(&square) / count;
         let worst = receivers.iter().max_by(|a, b| a.mean_distance.total_cmp(&b.mean_distance));
         let (max, worst) = worst.map_or((0.0, None), |r| (r.mean_distance, Some(r.host)));
         Self { mean, std: libm::sqrt(variance), max, worst, spent, receivers }
