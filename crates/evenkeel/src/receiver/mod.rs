@@ -3,20 +3,21 @@
 //! Like the [`Sender`](crate::Sender) it has getters ([`place`](Receiver::place) above all), commands, `handle_*` and
 //! `poll_*`, and neither clock nor socket. [`place`](Receiver::place) is a pure function of time: call it at any rate.
 
+mod config;
+mod report;
 mod smoothing;
 mod source;
 mod track;
 
+pub use config::{Beyond, ReceiverConfig};
+pub use report::{Handled, PlaceError, Placement, ReceiverError, ReceiverEvent};
 pub use smoothing::Smoothing;
 
-use crate::constraint::Constraint;
 use crate::delay::PathEstimate;
 use crate::events::Events;
-use crate::geometry::Vec3;
 use crate::ids::{EntityId, HostId};
-use crate::lag::{Lag, LagChange, LagError};
-use crate::ledger::Placing;
-use crate::motion::{Attitude, Motion, State};
+use crate::lag::{Lag, LagChange};
+use crate::motion::{Motion, State};
 use crate::path::Piece;
 use crate::sender::{ConfigError, Handover, Transmit};
 use crate::time::{Duration, GlobalTime};
@@ -24,8 +25,7 @@ use crate::wire::datagram::{
     Acknowledged, BASELINE_WINDOW, Content, DatagramError, KIND_ACKNOWLEDGEMENT, LEAST_RECORD_BITS, RecordHead,
     VectorsHeader, end,
 };
-use crate::wire::{BitReader, Format, FormatError, Quantised, WireError, parse_body};
-use alloc::boxed::Box;
+use crate::wire::{BitReader, Format, Quantised, WireError, parse_body};
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -33,222 +33,6 @@ use core::fmt;
 use hashbrown::HashMap;
 use source::{Novelty, Source};
 use track::{Inserted, Known, Track};
-
-/// How a [`Receiver`] is set up. Start from the default and change what matters.
-pub struct ReceiverConfig {
-    /// Clock rule, lag and the bound on extrapolation. Senders must know the same.
-    pub placing: Placing,
-    /// What [`Receiver::place`] answers for a vector older than the bound. Default: it freezes.
-    pub beyond: Beyond,
-    /// How jumps are hidden. Default: they are not.
-    pub smoothing: Smoothing,
-    /// How far back [`Receiver::recall`] answers. Default: 1 s.
-    pub history: Duration,
-    /// Senders at once. Default: 4,096.
-    pub max_senders: usize,
-    /// Entities at once, over all senders. Default: 65,536.
-    pub max_entities: usize,
-    /// The largest receipt, in bytes. Default: 1200.
-    pub max_datagram: usize,
-    /// Receipts are sent no more often than this. Default: 20 ms.
-    pub receipt_interval: Duration,
-    /// After this long without a datagram a sender counts as silent. Default: 5 s.
-    pub silent_after: Duration,
-    /// Whether an entity is taken only from the owner that [`Receiver::grant`] named. If not, the first to speak owns it.
-    /// Default: no.
-    pub require_grants: bool,
-    /// The world's say in extrapolation. Senders must have the same.
-    pub constraint: Option<Box<dyn Constraint>>,
-}
-
-impl Default for ReceiverConfig {
-    /// Global time, no lag, no smoothing; entities freeze after three seconds without a vector.
-    fn default() -> Self {
-        Self {
-            placing: Placing::default(),
-            beyond: Beyond::Freeze,
-            smoothing: Smoothing::None,
-            history: Duration::from_secs(1),
-            max_senders: 4_096,
-            max_entities: 65_536,
-            max_datagram: 1200,
-            receipt_interval: Duration::from_millis(20),
-            silent_after: Duration::from_secs(5),
-            require_grants: false,
-            constraint: None,
-        }
-    }
-}
-
-/// What is shown of an entity whose vector is older than extrapolation may reach.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Beyond {
-    /// It stays where it was at the bound, marked as [`Placement::frozen`].
-    #[default]
-    Freeze,
-    /// It is not shown: [`PlaceError::TooOld`].
-    Hide,
-}
-
-/// Where an entity is to be shown.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Placement {
-    /// Where.
-    pub position: Vec3,
-    /// How fast.
-    pub velocity: Vec3,
-    /// Facing where.
-    pub attitude: Attitude,
-    /// How long its vector has been extrapolated.
-    pub age: Duration,
-    /// How far off it may be, roughly: how far new vectors usually move it, and its speed times the clock's uncertainty.
-    pub uncertainty: f64,
-    /// How far smoothing keeps it from where it should be.
-    pub smoothing_error: f64,
-    /// Whether extrapolation has ended.
-    pub frozen: bool,
-}
-
-/// Why an entity cannot be placed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PlaceError {
-    /// Nothing is known of it, or it has been retired.
-    Unknown(EntityId),
-    /// Its first vector takes effect later.
-    NotYet(EntityId),
-    /// That was longer ago than is remembered.
-    Forgotten(EntityId),
-    /// It had gone by then: the answer of [`Receiver::recall`] about entities that were here.
-    Gone {
-        /// Which.
-        entity: EntityId,
-        /// Since when.
-        since: GlobalTime,
-    },
-    /// Its vector is too old, and [`Beyond::Hide`] was chosen.
-    TooOld(EntityId),
-}
-
-impl fmt::Display for PlaceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(id) => write!(f, "{id} is not known here"),
-            Self::NotYet(id) => write!(f, "{id} is not shown yet"),
-            Self::Forgotten(id) => write!(f, "where {id} was then is forgotten: ask for a longer history"),
-            Self::Gone { entity, since } => write!(f, "{entity} has been gone since {since}"),
-            Self::TooOld(id) => write!(f, "{id} has not been heard of for too long"),
-        }
-    }
-}
-
-impl core::error::Error for PlaceError {}
-
-/// Something a receiver's application may want to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ReceiverEvent {
-    /// An entity is here, for the first time or again.
-    Appeared {
-        /// Which.
-        entity: EntityId,
-        /// Whose.
-        owner: HostId,
-    },
-    /// An entity is gone, or none of our business any more.
-    Retired {
-        /// Which.
-        entity: EntityId,
-    },
-    /// An entity changed hands.
-    OwnerChanged {
-        /// Which.
-        entity: EntityId,
-        /// The new owner.
-        owner: HostId,
-    },
-    /// A sender spoke of an entity that it does not own. That record was ignored.
-    NotOwner {
-        /// Which.
-        entity: EntityId,
-        /// Who.
-        from: HostId,
-    },
-    /// A sender has not been heard for a while; its entities freeze.
-    SenderSilent {
-        /// Who.
-        sender: HostId,
-    },
-    /// More entities than configured: this one was ignored.
-    TooManyEntities {
-        /// Which.
-        entity: EntityId,
-    },
-}
-
-/// Why a datagram or a command was refused. Nothing changed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ReceiverError {
-    /// Nobody of that name was added.
-    UnknownSender(HostId),
-    /// It was added already.
-    DuplicateSender(HostId),
-    /// No more senders fit.
-    TooManySenders {
-        /// The configured limit.
-        limit: usize,
-    },
-    /// The format is not usable.
-    Format(FormatError),
-    /// Time went backwards.
-    TimeWentBackwards {
-        /// By how much.
-        by: Duration,
-    },
-    /// The lag cannot be.
-    Lag(LagError),
-    /// It is not a usable datagram.
-    Datagram(DatagramError),
-}
-
-impl fmt::Display for ReceiverError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownSender(id) => write!(f, "{id} is not a sender: call add_sender first"),
-            Self::DuplicateSender(id) => write!(f, "{id} is a sender already"),
-            Self::TooManySenders { limit } => write!(f, "more than {limit} senders: raise max_senders"),
-            Self::Format(error) => write!(f, "the wire format is not usable: {error}"),
-            Self::TimeWentBackwards { by } => write!(f, "time went backwards by {by}"),
-            Self::Lag(error) => error.fmt(f),
-            Self::Datagram(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for ReceiverError {}
-
-impl From<DatagramError> for ReceiverError {
-    fn from(error: DatagramError) -> Self {
-        Self::Datagram(error)
-    }
-}
-
-/// What a datagram brought.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Handled {
-    /// Vectors that are now the newest of their entities.
-    pub vectors: usize,
-    /// Records that were late or repeated.
-    pub ignored: usize,
-    /// Records that were not the sender's to write, of more entities than fit, or of entities that are gone.
-    pub refused: usize,
-    /// Whether the whole datagram had come before.
-    pub duplicate: bool,
-    /// When the sender sent it, unless it brought nothing new: a one-way stamp for the clock, if the sender is the session's
-    /// reference, and how long it took, for [`LagTable::handle_delay`](crate::lag::LagTable::handle_delay): `now.since(sent)`.
-    pub sent: Option<GlobalTime>,
-}
 
 /// Owns what this host owns itself.
 const NOBODY: HostId = HostId(u32::MAX);
