@@ -38,7 +38,7 @@ impl Hub {
             self.disconnect(old, host, now);
         }
         self.seat(connection, host, hello.name, pass, now);
-        self.welcome(connection, host, returning.is_some(), now);
+        self.welcome(connection, host, returning.is_some());
     }
 
     fn next_host(&mut self) -> HostId {
@@ -59,8 +59,8 @@ impl Hub {
             pass,
             connection: Some(connection),
             lost: None,
-            datagrams: self.allowance(self.config.datagrams_per_second, now),
-            messages: self.allowance(self.config.messages_per_second, now),
+            datagrams: Allowance::new(self.config.datagrams_per_second, now),
+            messages: Allowance::new(self.config.messages_per_second, now),
             unusable: 0,
         };
         self.members.insert(host, member);
@@ -79,7 +79,7 @@ impl Hub {
         hasher.finish()
     }
 
-    fn welcome(&mut self, connection: Connection, host: HostId, again: bool, now: Instant) {
+    fn welcome(&mut self, connection: Connection, host: HostId, again: bool) {
         let Some(member) = self.members.get(&host) else { return };
         let (name, secret) = (member.name.clone(), member.secret);
         let player = |(host, member): (&HostId, &Member)| Player { host: *host, name: member.name.clone() };
@@ -95,7 +95,6 @@ impl Hub {
         self.say(connection, &ToPlayer::Welcome(Box::new(welcome)));
         self.tell_others(host, &ToPlayer::Came(Player { host, name: name.clone() }));
         self.tell_application(HubEvent::Came { host, name, again });
-        let _ = now;
     }
 
     pub(super) fn handle_member(&mut self, host: HostId, from: Connection, message: ToServer, now: Instant) {

@@ -13,7 +13,6 @@ mod members;
 pub use config::{Gate, HubConfig, Pass};
 
 use crate::protocol::{self, APPLICATION, SERVER, ToPlayer};
-use allowance::Allowance;
 use evenkeel::clock::{Ping, Pong};
 use evenkeel::wire::datagram::Kind;
 use evenkeel::{
@@ -358,9 +357,5 @@ impl Hub {
         if let Ok(bytes) = protocol::encode(message) {
             self.outgoing.push_back(Outgoing { to, what: What::Message(bytes) });
         }
-    }
-
-    fn allowance(&self, per_second: u32, now: Instant) -> Allowance {
-        Allowance::new(per_second, now)
     }
 }
