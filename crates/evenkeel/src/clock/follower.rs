@@ -80,6 +80,15 @@ impl Follower {
         }
     }
 
+    /// Goes on from what another role has shown until there is something better to go by.
+    pub(super) fn going_on(mut self, now: Instant, shown: GlobalTime, skew: f64, uncertainty: Duration) -> Self {
+        self.origin = Some(Origin { at: now, offset: offset_between(shown, now) });
+        self.hull.presume(0.0, skew, uncertainty.as_nanos() as f64);
+        self.slew.begin(now, shown);
+        self.seen = Some(now);
+        self
+    }
+
     pub(super) fn state(&self) -> ClockState {
         match (self.hull.estimate(), self.exchanges) {
             (None, _) => ClockState::Unsynchronised,

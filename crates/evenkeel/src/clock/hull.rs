@@ -288,6 +288,23 @@ impl Hull {
         self.estimate.as_ref()
     }
 
+    /// Goes by this line until packets have been seen.
+    pub(super) fn presume(&mut self, at: f64, skew: f64, uncertainty: f64) {
+        self.estimate = Some(Estimate {
+            at,
+            offset: 0.0,
+            skew,
+            uncertainty,
+            bound: uncertainty,
+            floor: 0.0,
+            luck_up: 0.0,
+            luck_down: 0.0,
+            high: uncertainty,
+            low: -uncertainty,
+            skew_uncertainty: 3.0 * SKEW_USUAL,
+        });
+    }
+
     /// A packet to the reference: sent at `at`, it saw an offset of `seen`, which is too high by its delay.
     pub(super) fn add_up(&mut self, at: f64, seen: f64) {
         let skew = self.skew();

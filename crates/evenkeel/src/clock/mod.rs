@@ -108,6 +108,8 @@ pub enum ClockError {
     NotReference,
     /// The reference asks nobody.
     NotFollower,
+    /// Whoever does not know the time cannot give it to others.
+    NoTime,
 }
 
 impl core::fmt::Display for ClockError {
@@ -119,6 +121,7 @@ impl core::fmt::Display for ClockError {
             Self::ImpossibleTimes => "the pong's times cannot be",
             Self::NotReference => "only the reference answers pings",
             Self::NotFollower => "the reference asks nobody",
+            Self::NoTime => "this clock does not know the time yet",
         })
     }
 }
@@ -305,6 +308,46 @@ impl Clock {
         }
     }
 
+    /// This host's clock is the session's from `now` on: the reference has gone, and this host was elected. Time goes on from
+    /// what this clock shows.
+    pub fn lead(&mut self, now: Instant) -> Result<(), ClockError> {
+        if self.is_reference() {
+            return Ok(());
+        }
+        let shown = self.now(now).ok_or(ClockError::NoTime)?;
+        let offset = shown.since(GlobalTime::from_nanos(now.as_nanos()));
+        self.role = Role::Reference { offset, last: Some(shown) };
+        Ok(())
+    }
+
+    /// Follows another reference from `now` on. Until that has answered, time goes on as before; it never runs backwards. Give
+    /// the configuration another seed than before: answers of the former reference are strangers' answers then.
+    ///
+    /// ```
+    /// use evenkeel::clock::{Clock, ClockConfig};
+    /// use evenkeel::{Duration, Instant};
+    /// // The host whose clock was the session's leaves; of two others, one is elected.
+    /// let at = Instant::from_millis;
+    /// let (mut elected, mut other) = (Clock::reference(Duration::from_secs(7)), Clock::reference(Duration::from_secs(7)));
+    /// # elected.follow(ClockConfig::default(), at(0));
+    /// # other.follow(ClockConfig::default(), at(0));
+    /// let before = other.now(at(100));
+    /// elected.lead(at(100))?;
+    /// other.follow(ClockConfig { seed: 2, ..ClockConfig::default() }, at(100));
+    /// assert!(elected.is_reference() && other.now(at(100)) >= before);
+    /// # Ok::<(), evenkeel::clock::ClockError>(())
+    /// ```
+    pub fn follow(&mut self, config: ClockConfig, now: Instant) {
+        let follower = Follower::new(config);
+        let (skew, uncertainty) = (self.skew_ppm() / 1e6, self.uncertainty_at(now).unwrap_or(Duration::ZERO));
+        // The new reference may be as far off as this host was.
+        let follower = match self.now(now) {
+            Some(shown) => follower.going_on(now, shown, skew, uncertainty * 2),
+            None => follower,
+        };
+        self.role = Role::Follower(Box::new(follower));
+    }
+
     /// Marks a pong as leaving `now`, at the last moment before it does.
     pub fn stamp(&self, pong: &mut Pong, now: Instant) {
         if let Some(sent) = self.global(now) {
@@ -477,6 +520,50 @@ mod tests {
         assert_eq!((reference.uncertainty(), reference.poll_timeout()), (Some(Duration::ZERO), None));
     }
 
+    /// Of three, the reference leaves; the second leads from then on and the third follows it. Nobody's time runs backwards, and
+    /// the two agree again to a millisecond before long.
+    #[test]
+    fn another_host_leads_when_the_reference_leaves() {
+        for seed in 0..20 {
+            let mut second = Pair::new(Duration::from_secs(-77), seed);
+            let mut third = Pair::new(Duration::from_secs(400), seed + 100);
+            (second.run(3_000), third.run(3_000));
+            second.follower.lead(second.host()).unwrap();
+            // A second goes by before the third hears of it: it goes on by itself.
+            let mut shown = third.follower.now(third.host());
+            for _ in 0..1_000 {
+                (second.truth, third.truth) = (second.truth + MS, third.truth + MS);
+                let next = third.follower.now(third.host());
+                assert!(next >= shown);
+                shown = next;
+            }
+            third.follower.follow(ClockConfig { seed: 5, ..ClockConfig::default() }, third.host());
+            assert!(third.follower.uncertainty().is_some());
+            third.reference = second.follower.clone();
+            for passed in 0..5_000 {
+                // The reference's host clock is what `second` runs on.
+                (second.truth, third.truth) = (second.truth + MS, third.truth + MS);
+                if let Some(ping) = third.follower.poll_ping(third.host()) {
+                    let (up, down) = (third.way(), third.way());
+                    let pong = third.reference.handle_ping(ping, second.host() + up).unwrap();
+                    let _ = third.follower.handle_pong(pong, third.host() + up + down);
+                }
+                let next = third.follower.now(third.host());
+                assert!(next >= shown, "{shown:?} then {next:?}");
+                shown = next;
+                let off = shown.unwrap().since(second.follower.now(second.host()).unwrap());
+                assert!(passed < 1_000 || off.abs() < MS * 2, "seed {seed}, after {passed} ms: {off}");
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_does_not_know_the_time_does_not_lead() {
+        let mut clock = Clock::follower(ClockConfig::default());
+        assert_eq!(clock.lead(Instant::ZERO), Err(ClockError::NoTime));
+        assert!(!clock.is_reference());
+    }
+
     #[test]
     fn one_way_packets_alone_are_enough() {
         let mut clock = Clock::follower(ClockConfig::default());
@@ -533,6 +620,8 @@ mod tests {
         WildPong(i64, i64),
         Stamp(i64),
         Echo(i64, i64),
+        Lead,
+        Follow(u64),
     }
 
     fn inputs() -> impl Strategy<Value = Vec<Input>> {
@@ -544,6 +633,8 @@ mod tests {
             1 => any::<(i64, i64)>().prop_map(|(received, sent)| Input::WildPong(received, sent)),
             2 => prop_oneof![-5_000i64..5_000, any::<i64>()].prop_map(Input::Stamp),
             1 => (-5_000i64..5_000, any::<i64>()).prop_map(|(sent, received)| Input::Echo(sent, received)),
+            1 => Just(Input::Lead),
+            1 => any::<u64>().prop_map(Input::Follow),
         ];
         proptest::collection::vec(input, 1..300)
     }
@@ -559,10 +650,13 @@ mod tests {
             let _ = clock.handle_pong(Pong { ping, received, sent }, now + MS * 30);
         }
         match input {
-            Input::Stamp(ms) => clock.handle_stamp(session(ms), now).unwrap(),
+            // The reference does not want them.
+            Input::Stamp(ms) => drop(clock.handle_stamp(session(ms), now)),
             Input::Echo(sent, received) => {
-                clock.handle_echo(now + Duration::from_millis(sent), GlobalTime::from_nanos(received), now).unwrap();
+                drop(clock.handle_echo(now + Duration::from_millis(sent), GlobalTime::from_nanos(received), now));
             }
+            Input::Lead => drop(clock.lead(now)),
+            Input::Follow(seed) => clock.follow(ClockConfig { seed, ..ClockConfig::default() }, now),
             _ => (),
         }
     }

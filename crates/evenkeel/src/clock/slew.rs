@@ -50,6 +50,11 @@ impl Slew {
         (time, jumped.then_some(error))
     }
 
+    /// Takes over what another role has shown.
+    pub(super) fn begin(&mut self, now: Instant, shown: GlobalTime) {
+        self.said = Some(Said { at: now, time: shown });
+    }
+
     /// What was last shown.
     pub(super) fn last(&self) -> Option<GlobalTime> {
         self.said.map(|said| said.time)
