@@ -158,7 +158,7 @@ async fn keep_up(shared: Arc<Shared>, url: String, trust: Trust) {
                 }
                 (before, wait) = (true, PATIENCE.0);
                 let why = carry(&shared, connection).await;
-                shared.seat().handle_lost(&why);
+                shared.seat().handle_lost(&why, shared.ticking.now());
                 if shared.seat().is_refused() {
                     return shared.set_link(LinkState::Over { why });
                 }
@@ -209,6 +209,8 @@ fn flush(shared: &Shared, connection: &transport::Connection) {
         let _ = match out {
             ToSend::Datagram(bytes) => connection.send_datagram(&bytes),
             ToSend::Message(bytes) => connection.send_message(bytes),
+            // There are none.
+            ToSend::ToPeer(..) => Ok(()),
         };
     }
 }

@@ -147,9 +147,10 @@ impl Service {
     fn welcome(&mut self, connection: transport::Connection) {
         let name = Connection(self.next);
         self.next += 1;
+        let remote = Some(connection.remote());
         let (sender, mut receiver) = connection.split();
         self.connections.insert(name, sender);
-        self.shared.hub().handle_connected(name, self.shared.ticking.now());
+        self.shared.hub().handle_connected(name, remote, self.shared.ticking.now());
         let reports = self.report.clone();
         tokio::spawn(async move {
             while let Some(arrived) = receiver.receive().await {

@@ -188,7 +188,7 @@ fn garbage_floods_and_silence_hurt_nobody_else() {
     let (mut world, tanks) = game(HubConfig::default());
     play(&mut world, &tanks, 1_000);
     // Silence.
-    world.hub.handle_connected(Connection(900), world.now);
+    world.hub.handle_connected(Connection(900), None, world.now);
     // Garbage of all lengths and kinds.
     let noisy = world.guests[2].connection;
     for round in 0..400u32 {
@@ -257,7 +257,7 @@ fn everybody_changes_the_lag_together_and_the_end_is_told() {
 fn a_hub_asks_to_be_called_again_when_it_must() {
     let mut world = World::new(HubConfig::default());
     assert_eq!(world.hub.poll_timeout(), None);
-    world.hub.handle_connected(Connection(5), Instant::from_millis(1_000));
+    world.hub.handle_connected(Connection(5), None, Instant::from_millis(1_000));
     assert_eq!(world.hub.poll_timeout(), Some(Instant::from_millis(6_000)));
     assert_eq!(entity_of(HostId(70_000), 1), None);
 }

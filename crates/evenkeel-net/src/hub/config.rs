@@ -1,9 +1,10 @@
 //! How a server's session is set up.
 
-use crate::protocol::Refusal;
+use super::scope::Scope;
+use crate::protocol::{Entity, Model, Refusal};
 use evenkeel::policy::{Base, Policy};
 use evenkeel::wire::Format;
-use evenkeel::{Duration, Placing};
+use evenkeel::{Duration, HostId, Placing};
 
 /// Decides who may come in: given the token and the session's name. Answers how many entities the player may have.
 pub type Gate = Box<dyn FnMut(&[u8], &str) -> Result<Pass, Refusal> + Send>;
@@ -14,6 +15,9 @@ pub struct Pass {
     /// Entities at once; none for somebody who only watches.
     pub max_entities: u32,
 }
+
+/// Decides who gets what a player leaves behind when it leaves: a player, the server, or nobody, and it goes.
+pub type Heir = Box<dyn FnMut(&Entity) -> Option<HostId> + Send>;
 
 /// How a [`Hub`](super::Hub) is set up. Start from the default and change what matters.
 pub struct HubConfig {
@@ -26,6 +30,18 @@ pub struct HubConfig {
     /// How players place what they are told. Default: global time, no lag, extrapolation for at most 10 s: a policy that sends a
     /// fraction of all vectors leaves out heartbeats too.
     pub placing: Placing,
+    /// Who sends movement to whom. Default: everybody to the server, and the server to everybody.
+    pub model: Model,
+    /// By which policy, and with which budget, players send to each other where they do: as
+    /// [`by_name`](evenkeel::policy::by_name) and [`Budget`](evenkeel::Budget) read them. Default: `base`.
+    pub peers_policy: (String, String),
+    /// Decides who may see what, and how much it matters to them. It says nothing about what players send each other directly.
+    /// Default: everybody sees everything.
+    pub scope: Option<Scope>,
+    /// Decides who gets what a player leaves behind. Default: nobody.
+    pub heir: Option<Heir>,
+    /// The session's time when this host's clock shows zero. Default: zero.
+    pub origin: Duration,
     /// Decides who may come in. Default: everybody, with 64 entities each.
     pub gate: Gate,
     /// Players at once. Default: 1,000.
@@ -53,6 +69,11 @@ impl Default for HubConfig {
             format: Format::default(),
             policy: Box::new(Base),
             placing: Placing { max_age: Duration::from_secs(10), ..Placing::default() },
+            model: Model::ClientServer,
+            peers_policy: ("base".into(), String::new()),
+            scope: None,
+            heir: None,
+            origin: Duration::ZERO,
             gate: Box::new(|_, _| Ok(Pass { max_entities: 64 })),
             max_players: 1_000,
             max_guests: 256,

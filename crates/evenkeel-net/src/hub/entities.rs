@@ -1,55 +1,191 @@
 //! Who owns what, and movement passed on.
 
 use super::{Connection, Hub, HubEvent};
-use crate::protocol::{self, ToPlayer, maker_of};
-use evenkeel::{EntityId, GlobalTime, HostId, Instant, Relevance, Threshold};
+use crate::protocol::{self, Model, SERVER, ToPlayer, entity_of, maker_of};
+use evenkeel::{EntityConfig, EntityId, GlobalTime, HostId, Instant, Pose, SenderError, Threshold};
+use std::fmt;
+
+/// Why a command about an entity was refused. Nothing changed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum EntityError {
+    /// There is no such entity.
+    Unknown(EntityId),
+    /// It is not the server's.
+    NotOurs(EntityId),
+    /// There is no such player, or its connection is lost.
+    NoPlayer(HostId),
+    /// The server has named all the entities it can.
+    TooMany,
+    /// In a session of peers only, the server moves nothing.
+    PeersOnly,
+    /// The sender refused it.
+    Sender(SenderError),
+}
+
+impl fmt::Display for EntityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(entity) => write!(f, "there is no {entity}"),
+            Self::NotOurs(entity) => write!(f, "{entity} is not the server's: assign it to the server first"),
+            Self::NoPlayer(host) => write!(f, "{host} is not here"),
+            Self::TooMany => write!(f, "the server has named all the entities it can"),
+            Self::PeersOnly => write!(f, "in a session of peers only, the server moves nothing"),
+            Self::Sender(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for EntityError {}
 
 impl Hub {
+    /// Makes an entity that the server itself moves. `about` is what players are told of it.
+    pub fn make(
+        &mut self,
+        config: impl Into<EntityConfig>,
+        about: Vec<u8>,
+        now: Instant,
+    ) -> Result<EntityId, EntityError> {
+        if self.config.model == Model::PeerToPeer {
+            return Err(EntityError::PeersOnly);
+        }
+        let entity = entity_of(SERVER, self.made).ok_or(EntityError::TooMany)?;
+        let time = self.now(now);
+        self.sender.add_entity(entity, config, time).map_err(EntityError::Sender)?;
+        self.made += 1;
+        self.announce(protocol::Entity { entity, owner: SERVER, epoch: 0, about }, now);
+        Ok(entity)
+    }
+
+    /// Tells where an entity of the server's own really is: call it every tick.
+    pub fn observe(&mut self, entity: EntityId, pose: Pose, now: Instant) -> Result<(), EntityError> {
+        match self.entities.get(&entity) {
+            None => return Err(EntityError::Unknown(entity)),
+            Some(made) if made.owner != SERVER => return Err(EntityError::NotOurs(entity)),
+            Some(_) => {}
+        }
+        let time = self.now(now);
+        self.sender.observe(entity, pose, time).map(|_| ()).map_err(EntityError::Sender)
+    }
+
+    /// Takes any entity away.
+    pub fn unmake(&mut self, entity: EntityId, now: Instant) -> Result<(), EntityError> {
+        if !self.entities.contains_key(&entity) {
+            return Err(EntityError::Unknown(entity));
+        }
+        self.end_entity(entity, now);
+        Ok(())
+    }
+
+    /// Gives any entity to a player, or to the server itself ([`SERVER`]). It goes on as it was until the new owner speaks.
+    pub fn assign(&mut self, entity: EntityId, to: HostId, now: Instant) -> Result<(), EntityError> {
+        let here = self.members.get(&to).is_some_and(|member| member.connection.is_some());
+        if to != SERVER && !here {
+            return Err(EntityError::NoPlayer(to));
+        }
+        let made = self.entities.get_mut(&entity).ok_or(EntityError::Unknown(entity))?;
+        if to == SERVER && self.config.model == Model::PeerToPeer {
+            return Err(EntityError::PeersOnly);
+        }
+        (made.owner, made.epoch) = (to, made.epoch.saturating_add(1));
+        let made = made.clone();
+        if to == SERVER {
+            self.receiver.revoke(entity);
+        } else {
+            self.receiver.grant(entity, to, made.epoch);
+        }
+        // First everybody learns whose it is, then how much it matters to whom.
+        self.tell_viewers(&made, to);
+        self.tell(to, &ToPlayer::Given(made.clone()));
+        self.review(entity, false, now);
+        self.tell_application(HubEvent::Owned { entity, owner: to });
+        Ok(())
+    }
+
     /// A player makes an entity, one of its own names.
-    pub(super) fn make(&mut self, owner: HostId, from: Connection, entity: EntityId, about: Vec<u8>, now: Instant) {
+    pub(super) fn make_for(&mut self, owner: HostId, from: Connection, entity: EntityId, about: Vec<u8>, now: Instant) {
+        let known = self.entities.get(&entity).map(|made| made.owner);
+        if known == Some(owner) {
+            // It came back and says what it has: that is known here.
+            return;
+        }
+        if known.is_some() && maker_of(entity) == owner {
+            // It gave it away, or it was taken, while it was not here.
+            return;
+        }
         if maker_of(entity) != owner {
             return self.expel(from, "it made an entity in another player's name", now);
         }
         let owned = self.entities.values().filter(|e| e.owner == owner).count();
         let most = self.members.get(&owner).map_or(0, |member| member.pass.max_entities);
-        if owned >= most as usize && !self.entities.contains_key(&entity) {
+        if owned >= most as usize {
             return self.expel(from, "it made more entities than it may have", now);
         }
         let time = self.now(now);
-        let made = protocol::Entity { entity, owner, epoch: 0, about: about.clone() };
         self.receiver.grant(entity, owner, 0);
-        if self.sender.add_entity(entity, Threshold::default(), time).is_ok() {
-            let _ = self.sender.set_relevance(entity, owner, Relevance::OutOfScope, time);
-        }
-        self.entities.insert(entity, made.clone());
-        self.tell_others(owner, &ToPlayer::Entity(made));
-        self.tell_application(HubEvent::Made { owner, entity, about });
+        let _ = self.sender.add_entity(entity, Threshold::default(), time);
+        self.announce(protocol::Entity { entity, owner, epoch: 0, about }, now);
     }
 
-    /// A player's entity is no more.
-    pub(super) fn unmake(&mut self, owner: HostId, entity: EntityId, now: Instant) {
+    /// A new entity is made known to all who may know of it.
+    fn announce(&mut self, made: protocol::Entity, now: Instant) {
+        let (entity, owner) = (made.entity, made.owner);
+        self.entities.insert(entity, made.clone());
+        self.review(entity, true, now);
+        self.tell_application(HubEvent::Made { owner, entity, about: made.about });
+    }
+
+    /// Tells whose an entity is to all but one who may know of it.
+    fn tell_viewers(&mut self, made: &protocol::Entity, but: HostId) {
+        let may = |host: &HostId| *host != but && self.may_see(made.entity, *host);
+        let viewers: Vec<HostId> = self.members.keys().copied().filter(may).collect();
+        for host in viewers {
+            self.tell(host, &ToPlayer::Entity(made.clone()));
+        }
+    }
+
+    /// A player gives what it owns to somebody else. What cannot be given comes back.
+    pub(super) fn give(&mut self, owner: HostId, entity: EntityId, to: HostId, now: Instant) {
         if self.entities.get(&entity).is_none_or(|made| made.owner != owner) {
             return;
         }
-        self.entities.remove(&entity);
-        self.receiver.revoke(entity);
-        let time = self.now(now);
-        let _ = self.sender.remove_entity(entity, time);
-        self.tell_all(&ToPlayer::Gone { entity });
-        self.tell_application(HubEvent::Gone { entity });
-    }
-
-    pub(super) fn unmake_all(&mut self, owner: HostId, now: Instant) {
-        let owned: Vec<EntityId> = self.entities.values().filter(|e| e.owner == owner).map(|e| e.entity).collect();
-        for entity in owned {
-            self.unmake(owner, entity, now);
+        let owned = self.entities.values().filter(|e| e.owner == to).count();
+        let room = to == SERVER || self.members.get(&to).is_some_and(|m| owned < m.pass.max_entities as usize);
+        if !room || self.assign(entity, to, now).is_err() {
+            // It has stopped to send: it gets it anew.
+            let _ = self.assign(entity, owner, now);
         }
     }
 
-    /// Nobody is told about what it owns itself: it knows better.
-    pub(super) fn hide_from_owners(&mut self, owner: HostId, now: GlobalTime) {
-        for made in self.entities.values().filter(|e| e.owner == owner) {
-            let _ = self.sender.set_relevance(made.entity, owner, Relevance::OutOfScope, now);
+    /// A player's entity is no more.
+    pub(super) fn unmake_for(&mut self, owner: HostId, entity: EntityId, now: Instant) {
+        if self.entities.get(&entity).is_some_and(|made| made.owner == owner) {
+            self.end_entity(entity, now);
+        }
+    }
+
+    fn end_entity(&mut self, entity: EntityId, now: Instant) {
+        self.receiver.revoke(entity);
+        let time = self.now(now);
+        let _ = self.sender.remove_entity(entity, time);
+        let told: Vec<HostId> = self.members.keys().copied().filter(|host| self.may_see(entity, *host)).collect();
+        for host in told {
+            self.tell(host, &ToPlayer::Gone { entity });
+        }
+        self.entities.remove(&entity);
+        self.judged.retain(|(judged, _), _| *judged != entity);
+        self.tell_application(HubEvent::Gone { entity });
+    }
+
+    /// What a player leaves behind goes to its heirs, or goes.
+    pub(super) fn bequeath(&mut self, owner: HostId, now: Instant) {
+        let owned: Vec<EntityId> = self.entities.values().filter(|e| e.owner == owner).map(|e| e.entity).collect();
+        for entity in owned {
+            let heir = self.entities.get(&entity).and_then(|made| self.config.heir.as_mut()?(made));
+            let inherited = heir.is_some_and(|heir| heir != owner && self.assign(entity, heir, now).is_ok());
+            if !inherited {
+                self.end_entity(entity, now);
+            }
         }
     }
 

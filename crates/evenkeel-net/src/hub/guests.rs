@@ -1,30 +1,34 @@
 //! Connections that have not come in yet.
 
 use super::{Connection, Hub, HubEvent, Outgoing, Pass, What};
-use crate::protocol::{self, MAX_NAME, Refusal, ToPlayer, ToServer, VERSION};
+use crate::protocol::{self, MAX_NAME, Model, PeerOffer, Refusal, ToPlayer, ToServer, VERSION};
 use evenkeel::{HostId, Instant};
+use std::net::SocketAddr;
 
 /// A connection that has not said hello.
 #[derive(Debug)]
 pub(super) struct Guest {
     pub(super) came: Instant,
+    pub(super) remote: Option<SocketAddr>,
 }
 
 /// What a guest says of itself.
 pub(super) struct Hello {
     pub(super) name: String,
     pub(super) rejoin: Option<(HostId, u64)>,
+    pub(super) peer: Option<PeerOffer>,
+    pub(super) seen: Option<SocketAddr>,
 }
 
 impl Hub {
-    /// Somebody connected. Nothing is known of it before it says hello.
-    pub fn handle_connected(&mut self, connection: Connection, now: Instant) {
+    /// Somebody connected, from there if that is known. Nothing else is known of it before it says hello.
+    pub fn handle_connected(&mut self, connection: Connection, remote: Option<SocketAddr>, now: Instant) {
         if self.guests.len() >= self.config.max_guests || self.ending.is_some() {
             let why = if self.ending.is_some() { Refusal::Ending } else { Refusal::Full };
             self.refuse(connection, &why);
             return;
         }
-        self.guests.insert(connection, Guest { came: now });
+        self.guests.insert(connection, Guest { came: now, remote });
     }
 
     /// A message arrived.
@@ -37,13 +41,14 @@ impl Hub {
                 Err(error) => self.expel(from, &error.to_string(), now),
             };
         }
+        let seen = self.seen_at(from);
         if self.guests.remove(&from).is_none() {
             return;
         }
         match protocol::decode(bytes) {
-            Ok(ToServer::Hello { version, session, name, token, rejoin }) => {
-                match self.examine(version, &session, &name, &token) {
-                    Ok(pass) => self.let_in(from, Hello { name, rejoin }, pass, now),
+            Ok(ToServer::Hello { version, session, name, token, rejoin, peer }) => {
+                match self.examine(version, &session, &name, &token, peer.is_some()) {
+                    Ok(pass) => self.let_in(from, Hello { name, rejoin, peer, seen }, pass, now),
                     Err(refusal) => self.refuse(from, &refusal),
                 }
             }
@@ -52,7 +57,7 @@ impl Hub {
     }
 
     /// Whether somebody may come in. Nothing is made for whoever may not.
-    fn examine(&mut self, version: u16, session: &str, name: &str, token: &[u8]) -> Result<Pass, Refusal> {
+    fn examine(&mut self, version: u16, session: &str, name: &str, token: &[u8], peer: bool) -> Result<Pass, Refusal> {
         if version != VERSION {
             return Err(Refusal::Version { ours: VERSION });
         }
@@ -64,6 +69,9 @@ impl Hub {
         }
         if self.ending.is_some() {
             return Err(Refusal::Ending);
+        }
+        if self.config.model == Model::PeerToPeer && !peer {
+            return Err(Refusal::PeersOnly);
         }
         (self.config.gate)(token, session)
     }

@@ -2,17 +2,19 @@
 
 use super::allowance::Allowance;
 use super::guests::Hello;
+use super::peers::Reachable;
 use super::{Connection, Hub, HubEvent, Pass};
 use crate::protocol::{self, Player, Refusal, SERVER, ToPlayer, ToServer, Welcome};
 use evenkeel::{HostId, Instant};
 use siphasher::sip::SipHasher24;
+use std::collections::BTreeSet;
 use std::hash::Hasher;
 
 /// A player who is here, or may come back.
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) name: String,
-    secret: u64,
+    pub(super) secret: u64,
     pub(super) pass: Pass,
     /// None while the connection is lost.
     pub(super) connection: Option<Connection>,
@@ -22,6 +24,10 @@ pub(super) struct Member {
     pub(super) messages: Allowance,
     /// Unusable datagrams in a row.
     pub(super) unusable: u32,
+    /// How others can reach it directly.
+    pub(super) reachable: Option<Reachable>,
+    /// To whom it has a direct connection.
+    pub(super) linked: BTreeSet<HostId>,
 }
 
 impl Hub {
@@ -37,8 +43,10 @@ impl Hub {
             // The connection that it lost has not noticed yet.
             self.disconnect(old, host, now);
         }
-        self.seat(connection, host, hello.name, pass, now);
+        self.seat(connection, host, hello, pass, now);
+        self.elect();
         self.welcome(connection, host, returning.is_some());
+        self.introduce(host);
     }
 
     fn next_host(&mut self) -> HostId {
@@ -51,8 +59,9 @@ impl Hub {
         }
     }
 
-    fn seat(&mut self, connection: Connection, host: HostId, name: String, pass: Pass, now: Instant) {
+    fn seat(&mut self, connection: Connection, host: HostId, hello: Hello, pass: Pass, now: Instant) {
         let time = self.now(now);
+        let Hello { name, peer, seen, .. } = hello;
         let member = Member {
             name,
             secret: self.secret_of(host, now),
@@ -62,13 +71,15 @@ impl Hub {
             datagrams: Allowance::new(self.config.datagrams_per_second, now),
             messages: Allowance::new(self.config.messages_per_second, now),
             unusable: 0,
+            reachable: peer.map(|offer| Reachable { offer, seen }),
+            linked: BTreeSet::new(),
         };
         self.members.insert(host, member);
         self.connections.insert(connection, host);
         // A player who comes again is known already; it is told about everything anew all the same.
         let _ = self.receiver.add_sender(host, self.config.format, time);
         let _ = self.sender.add_receiver(host, time);
-        self.hide_from_owners(host, time);
+        self.review_viewer(host, now);
     }
 
     /// A number that nobody else can guess.
@@ -90,7 +101,10 @@ impl Hub {
             format: protocol::encode_format(&self.config.format),
             placing: self.config.placing.into(),
             players: others,
-            entities: self.entities.values().cloned().collect(),
+            model: self.config.model,
+            peers_policy: self.config.peers_policy.clone(),
+            leader: self.leader(),
+            entities: self.entities.values().filter(|e| self.may_see(e.entity, host)).cloned().collect(),
         };
         self.say(connection, &ToPlayer::Welcome(Box::new(welcome)));
         self.tell_others(host, &ToPlayer::Came(Player { host, name: name.clone() }));
@@ -100,8 +114,10 @@ impl Hub {
     pub(super) fn handle_member(&mut self, host: HostId, from: Connection, message: ToServer, now: Instant) {
         match message {
             ToServer::Hello { .. } => self.expel(from, "it said hello twice", now),
-            ToServer::Make { entity, about } => self.make(host, from, entity, about, now),
-            ToServer::Unmake { entity } => self.unmake(host, entity, now),
+            ToServer::Make { entity, about } => self.make_for(host, from, entity, about, now),
+            ToServer::Unmake { entity } => self.unmake_for(host, entity, now),
+            ToServer::Give { entity, to } => self.give(host, entity, to, now),
+            ToServer::Linked { peer, up } => self.link(host, peer, up, now),
             ToServer::Message { to: Some(SERVER), bytes } => {
                 self.tell_application(HubEvent::Message { from: host, bytes });
             }
@@ -125,6 +141,7 @@ impl Hub {
             (member.connection, member.lost) = (None, Some(now));
         }
         let _ = self.sender.remove_receiver(host);
+        self.elect();
     }
 
     pub(super) fn let_go_of_the_lost(&mut self, now: Instant) {
@@ -142,10 +159,15 @@ impl Hub {
         if let Some(connection) = member.connection {
             self.connections.remove(&connection);
         }
-        self.unmake_all(host, now);
+        self.bequeath(host, now);
+        self.judged.retain(|(_, judged), _| *judged != host);
         let _ = self.receiver.remove_sender(host);
         let _ = self.sender.remove_receiver(host);
+        for other in self.members.values_mut() {
+            other.linked.remove(&host);
+        }
         self.tell_all(&ToPlayer::Left { host, why: why.to_owned() });
+        self.elect();
         self.tell_application(HubEvent::Left { host, why: why.to_owned() });
     }
 

@@ -9,15 +9,19 @@ mod config;
 mod entities;
 mod guests;
 mod members;
+mod peers;
+mod scope;
 
-pub use config::{Gate, HubConfig, Pass};
+pub use config::{Gate, Heir, HubConfig, Pass};
+pub use entities::EntityError;
+pub use scope::{Scope, Sight};
 
-use crate::protocol::{self, APPLICATION, SERVER, ToPlayer};
+use crate::protocol::{self, APPLICATION, PASSED_ON, SERVER, ToPlayer};
 use evenkeel::clock::{Ping, Pong};
 use evenkeel::wire::datagram::Kind;
 use evenkeel::{
-    Clock, ConfigError, Duration, EntityId, Fairness, GlobalTime, HostId, Instant, LagChange, Receiver, ReceiverConfig,
-    Sender, SenderConfig, SenderError,
+    Clock, ConfigError, EntityId, Fairness, GlobalTime, HostId, Instant, LagChange, Receiver, ReceiverConfig,
+    Relevance, Sender, SenderConfig, SenderError,
 };
 use guests::Guest;
 use members::Member;
@@ -76,6 +80,13 @@ pub enum HubEvent {
         /// What the game said of it.
         about: Vec<u8>,
     },
+    /// An entity has another owner.
+    Owned {
+        /// Which.
+        entity: EntityId,
+        /// Whose it is now.
+        owner: HostId,
+    },
     /// An entity is no more.
     Gone {
         /// Which.
@@ -110,6 +121,8 @@ pub enum HubEvent {
 pub struct HubCounts {
     /// Vectors that players sent and that were passed on, each counted once.
     pub relayed: u64,
+    /// Datagrams that were passed on unread between players who cannot reach each other.
+    pub passed_on: u64,
     /// Datagrams that were dropped because a player sent too many.
     pub too_many: u64,
     /// Datagrams that could not be used.
@@ -135,6 +148,14 @@ pub struct Hub {
     members: BTreeMap<HostId, Member>,
     connections: HashMap<Connection, HostId>,
     entities: BTreeMap<EntityId, protocol::Entity>,
+    /// What was said about who may see what.
+    judged: HashMap<(EntityId, HostId), Relevance>,
+    /// When the scope was asked about everything.
+    reviewed: Option<Instant>,
+    /// How many entities the server has made.
+    made: u32,
+    /// The player whose clock is the session's, in a session of peers only.
+    leader: Option<HostId>,
     pongs: VecDeque<(Connection, Pong)>,
     outgoing: VecDeque<Outgoing>,
     events: VecDeque<HubEvent>,
@@ -162,14 +183,18 @@ impl Hub {
             ..ReceiverConfig::default()
         })?;
         Ok(Self {
+            clock: Clock::reference(config.origin),
             config,
-            clock: Clock::reference(Duration::ZERO),
             sender,
             receiver,
             guests: HashMap::new(),
             members: BTreeMap::new(),
             connections: HashMap::new(),
             entities: BTreeMap::new(),
+            judged: HashMap::new(),
+            reviewed: None,
+            made: 0,
+            leader: None,
             pongs: VecDeque::new(),
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
@@ -234,6 +259,17 @@ impl Hub {
         self.tell(to, &ToPlayer::Message { from: SERVER, bytes });
     }
 
+    /// Lets nobody in from now on; whoever is here plays on. See [`end`](Self::end).
+    pub fn drain(&mut self, why: &str) {
+        self.ending = Some(why.to_owned());
+        self.tell_all(&ToPlayer::Ending { why: why.to_owned() });
+    }
+
+    /// Whether nobody is let in any more.
+    pub fn is_draining(&self) -> bool {
+        self.ending.is_some()
+    }
+
     /// Lets nobody in from now on, tells everybody why, and closes all connections.
     pub fn end(&mut self, why: &str) {
         self.tell_all(&ToPlayer::Ending { why: why.to_owned() });
@@ -257,6 +293,7 @@ impl Hub {
             Some(Kind::Vectors | Kind::Acknowledgement) => self.receiver.handle_datagram(host, bytes, now).is_ok(),
             Some(Kind::Receipts) => self.sender.handle_datagram(host, bytes, now).is_ok(),
             Some(Kind::Ping) => self.answer(from, bytes, received),
+            None if bytes.first() == Some(&PASSED_ON) => self.pass_on(host, bytes),
             None if bytes.first() == Some(&APPLICATION) => {
                 self.tell_application(HubEvent::Datagram { from: host, bytes: bytes[1..].to_vec() });
                 true
@@ -316,13 +353,15 @@ impl Hub {
         let rejoin = self.members.values().filter_map(|m| Some(m.lost? + self.config.rejoin_within));
         let heart = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         let heart = heart.into_iter().flatten().filter_map(|time| self.clock.instant_of(time));
-        hello.chain(rejoin).chain(heart).min()
+        let review = self.reviewed.filter(|_| !self.entities.is_empty()).map(|at| at + scope::REVIEW_EVERY);
+        hello.chain(rejoin).chain(heart).chain(review).min()
     }
 
     /// Time passes: guests who say nothing and players who do not come back are let go.
     pub fn advance(&mut self, now: Instant) {
         self.turn_away_the_silent(now);
         self.let_go_of_the_lost(now);
+        self.review_all(now);
         let time = self.now(now);
         self.relay(time);
     }

@@ -1,7 +1,7 @@
 //! A hub, some seats with clocks of their own, and a network of constant delays between them.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use evenkeel::{Duration, Instant};
+use evenkeel::{Duration, HostId, Instant};
 use evenkeel_net::hub::{Connection, Hub, HubConfig, HubEvent, What};
 use evenkeel_net::seat::{Seat, SeatConfig, SeatEvent, ToSend};
 use std::collections::BTreeMap;
@@ -40,6 +40,8 @@ pub struct Guest {
 enum Packet {
     Up(usize, ToSend),
     Down(usize, What),
+    /// Between two guests.
+    Across(HostId, usize, Vec<u8>),
 }
 
 pub struct World {
@@ -66,7 +68,7 @@ impl World {
     pub fn join(&mut self, config: SeatConfig, delay_ms: i64) -> usize {
         let number = self.guests.len();
         let connection = Connection(number as u64);
-        self.hub.handle_connected(connection, self.now);
+        self.hub.handle_connected(connection, None, self.now);
         let wrong = Wrong { offset: ms(7_000 * number as i64 - 3_000), ppm: 50.0 * (number as f64 - 1.0) };
         self.guests.push(Guest {
             seat: Seat::new(config).unwrap(),
@@ -83,7 +85,7 @@ impl World {
     /// Another connection for a player who lost its own.
     pub fn reconnect(&mut self, guest: usize) {
         let connection = Connection(1_000 + self.count);
-        self.hub.handle_connected(connection, self.now);
+        self.hub.handle_connected(connection, None, self.now);
         let guest = &mut self.guests[guest];
         (guest.connection, guest.linked) = (connection, true);
         guest.seat.reconnect().unwrap();
@@ -119,7 +121,10 @@ impl World {
         for number in 0..self.guests.len() {
             let local = self.local(number);
             while let Some(out) = self.guests[number].seat.poll_transmit(local) {
-                self.post(number, Packet::Up(number, out));
+                match out {
+                    ToSend::ToPeer(to, bytes) => self.post_across(number, to, bytes),
+                    out => self.post(number, Packet::Up(number, out)),
+                }
             }
             let Guest { seat, events, .. } = &mut self.guests[number];
             events.extend(std::iter::from_fn(|| seat.poll_event()));
@@ -135,6 +140,33 @@ impl World {
         }
     }
 
+    fn guest_of(&self, host: HostId) -> Option<usize> {
+        self.guests.iter().position(|guest| guest.seat.you() == Some(host))
+    }
+
+    /// A datagram from guest to guest takes as long as the farther of the two needs to the hub.
+    fn post_across(&mut self, from: usize, to: HostId, bytes: Vec<u8>) {
+        let (Some(you), Some(to)) = (self.guests[from].seat.you(), self.guest_of(to)) else { return };
+        if self.guests[from].linked && self.guests[to].linked {
+            self.count += 1;
+            let delay = self.guests[from].delay.max(self.guests[to].delay);
+            self.queue.insert((self.now + delay, self.count), Packet::Across(you, to, bytes));
+        }
+    }
+
+    /// Opens the direct connections that guests were introduced for, where `opens` says so.
+    pub fn connect_peers(&mut self, opens: impl Fn(usize, usize) -> bool) {
+        for guest in 0..self.guests.len() {
+            let local = self.local(guest);
+            while let Some(introduction) = self.guests[guest].seat.poll_introduction() {
+                let peer = self.guest_of(introduction.host).unwrap();
+                if opens(guest, peer) {
+                    self.guests[guest].seat.handle_linked(introduction.host, local);
+                }
+            }
+        }
+    }
+
     fn deliver(&mut self, packet: Packet) {
         match packet {
             Packet::Up(from, out) => {
@@ -142,7 +174,12 @@ impl World {
                 match out {
                     ToSend::Message(bytes) => self.hub.handle_message(connection, &bytes, self.now),
                     ToSend::Datagram(bytes) => self.hub.handle_datagram(connection, &bytes, self.now),
+                    ToSend::ToPeer(..) => unreachable!("they go across"),
                 }
+            }
+            Packet::Across(from, to, bytes) => {
+                let local = self.local(to);
+                self.guests[to].seat.handle_peer_datagram(from, &bytes, local);
             }
             Packet::Down(to, what) => {
                 let local = self.local(to);

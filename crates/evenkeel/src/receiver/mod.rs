@@ -241,7 +241,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// Says who owns an entity and in which epoch: nobody else is believed. With [`ReceiverConfig::require_grants`]
+    /// Says who owns an entity, or speaks for its owner, and in which epoch: nobody else is believed. With [`ReceiverConfig::require_grants`]
     /// entities without a grant are ignored.
     pub fn grant(&mut self, entity: EntityId, owner: HostId, epoch: u32) {
         self.grants.insert(entity, (owner, epoch));
@@ -455,7 +455,8 @@ impl Receiver {
     /// The track of an entity that this sender may move; made if need be.
     fn admit(&mut self, head: &RecordHead, from: HostId) -> Option<usize> {
         let entity = head.entity;
-        let granted = match self.grants.get(&entity) {
+        let grant = self.grants.get(&entity);
+        let granted = match grant {
             Some(&(owner, epoch)) => owner == from && epoch <= head.epoch,
             None => !self.config.require_grants,
         };
@@ -474,6 +475,9 @@ impl Receiver {
             } else if head.epoch < track.epoch {
                 // Late words of a former owner: nothing to report.
                 return None;
+            } else if track.owner != from && grant.is_some() {
+                // Somebody else speaks for the same owner: the way to it has changed.
+                track.change_owner(from, head.epoch);
             } else if track.owner != from {
                 self.events.push(ReceiverEvent::NotOwner { entity, from });
                 return None;

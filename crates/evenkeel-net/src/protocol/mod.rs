@@ -3,6 +3,10 @@
 //! Messages travel in order on a reliable stream, each a frame of its own. Datagrams of the heart, told apart by their first byte,
 //! travel beside them; so do the game's own datagrams, behind [`APPLICATION`].
 
+mod peers;
+
+pub use peers::{Introduction, MAX_ADDRESSES, Model, PeerOffer, addresses};
+
 use evenkeel::lag::LagChange;
 use evenkeel::wire::{BitReader, BitWriter, FORMAT_BYTES, Format, FormatError};
 use evenkeel::{ClockRule, Duration, EntityId, HostId, Placing};
@@ -15,6 +19,9 @@ pub const VERSION: u16 = 1;
 pub const SERVER: HostId = HostId(0);
 /// The first byte of a datagram that is the game's own.
 pub const APPLICATION: u8 = 0xA0;
+/// The first byte of a datagram that the server passes on unread between two players: the other's number follows, four bytes,
+/// little end first, and then the datagram itself.
+pub const PASSED_ON: u8 = 0xA1;
 /// No message is longer, in bytes.
 pub const MAX_MESSAGE: usize = 64 * 1024;
 /// Names are no longer, in bytes.
@@ -56,6 +63,8 @@ pub enum ToServer {
         token: Vec<u8>,
         /// For a player who was here before and lost the connection: its number and its secret.
         rejoin: Option<(HostId, u64)>,
+        /// How others can reach the player directly, if they can.
+        peer: Option<PeerOffer>,
     },
     /// There is a new entity of mine.
     Make {
@@ -68,6 +77,20 @@ pub enum ToServer {
     Unmake {
         /// Which.
         entity: EntityId,
+    },
+    /// An entity of mine shall be somebody else's.
+    Give {
+        /// Which.
+        entity: EntityId,
+        /// Whose.
+        to: HostId,
+    },
+    /// There is a direct connection to another player, or there is none any more.
+    Linked {
+        /// To whom.
+        peer: HostId,
+        /// Whether there is.
+        up: bool,
     },
     /// A message of the game.
     Message {
@@ -103,6 +126,15 @@ pub enum ToPlayer {
         /// Which.
         entity: EntityId,
     },
+    /// An entity is yours from now on.
+    Given(Entity),
+    /// Somebody to talk to directly.
+    Meet(Introduction),
+    /// Whose clock is the session's from now on.
+    Leader {
+        /// Whose.
+        host: HostId,
+    },
     /// Everything is shown later, or sooner, from then on.
     Lag(LagChange),
     /// A message of the game.
@@ -130,6 +162,13 @@ pub struct Welcome {
     pub format: Vec<u8>,
     /// How things are placed.
     pub placing: PlacingTerms,
+    /// Who sends movement to whom.
+    pub model: Model,
+    /// By which policy, and with which budget, owners send to each other: names as
+    /// [`by_name`](evenkeel::policy::by_name) and [`Budget`](evenkeel::Budget) read them.
+    pub peers_policy: (String, String),
+    /// Whose clock is the session's.
+    pub leader: HostId,
     /// Everybody else.
     pub players: Vec<Player>,
     /// Everything there is.
@@ -197,6 +236,8 @@ pub enum Refusal {
     Token(String),
     /// The server is about to end.
     Ending,
+    /// Players of this session must be able to talk to each other directly.
+    PeersOnly,
     /// It was in, and was sent away for what it did.
     Expelled(String),
 }
@@ -212,6 +253,9 @@ impl fmt::Display for Refusal {
             Self::Name => write!(f, "a name must have between 1 and {MAX_NAME} bytes"),
             Self::Token(why) => write!(f, "the join token is not accepted: {why}"),
             Self::Expelled(why) => write!(f, "the server has sent this player away: {why}"),
+            Self::PeersOnly => {
+                write!(f, "this session is peer to peer: join with a program that others can connect to (`Peer`)")
+            }
             Self::Ending => write!(f, "the server is shutting down: try again later"),
         }
     }
@@ -276,6 +320,22 @@ pub fn encode_format(format: &Format) -> Vec<u8> {
 /// A format from bytes.
 pub fn decode_format(bytes: &[u8]) -> Result<Format, FormatError> {
     Format::parse(&mut BitReader::new(bytes))
+}
+
+/// A datagram for another player that the server shall pass on unread; the other gets it with the sender's number.
+pub fn pass_on(party: HostId, datagram: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(5 + datagram.len());
+    bytes.push(PASSED_ON);
+    bytes.extend_from_slice(&party.0.to_le_bytes());
+    bytes.extend_from_slice(datagram);
+    bytes
+}
+
+/// Whom a datagram that is passed on is for, or from whom it is, and what it is.
+pub fn passed_on(bytes: &[u8]) -> Option<(HostId, &[u8])> {
+    let (&first, rest) = bytes.split_first()?;
+    let (party, datagram) = rest.split_first_chunk::<4>()?;
+    (first == PASSED_ON).then(|| (HostId(u32::from_le_bytes(*party)), datagram))
 }
 
 #[cfg(test)]

@@ -1,0 +1,140 @@
+//! Who may see what, and how much it matters to them.
+
+use super::Hub;
+use crate::protocol::{self, Model, ToPlayer};
+use evenkeel::{Duration, EntityId, HostId, Instant, Relevance, SenderError, State};
+
+/// One player and one entity of somebody else's, for whoever decides whether the one may see the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight<'a> {
+    /// The entity, its owner, and what the game said of it.
+    pub entity: &'a protocol::Entity,
+    /// Where it is, as far as the server knows.
+    pub state: Option<State>,
+    /// The player.
+    pub viewer: HostId,
+    /// What the player is called.
+    pub name: &'a str,
+    /// Where the player's first entity is, as far as the server knows.
+    pub viewpoint: Option<State>,
+}
+
+/// Decides how much an entity matters to a player, and whether the player may know of it at all.
+pub type Scope = Box<dyn FnMut(&Sight<'_>) -> Relevance + Send>;
+
+/// How often a [`Scope`] is asked again about everything: positions change.
+pub(super) const REVIEW_EVERY: Duration = Duration::from_millis(250);
+
+impl Hub {
+    /// Says how much an entity matters to a player, until it is said otherwise. A player from whom it is hidden is told that it
+    /// is gone. With a [`Scope`] in the configuration, that one decides, and overrules this within a quarter of a second.
+    pub fn set_relevance(
+        &mut self,
+        entity: EntityId,
+        host: HostId,
+        relevance: Relevance,
+        now: Instant,
+    ) -> Result<(), SenderError> {
+        if !self.entities.contains_key(&entity) {
+            return Err(SenderError::UnknownEntity(entity));
+        }
+        if !self.members.contains_key(&host) {
+            return Err(SenderError::UnknownReceiver(host));
+        }
+        let saw = self.may_see(entity, host);
+        self.judged.insert((entity, host), relevance);
+        self.refresh(entity, host, saw, now);
+        Ok(())
+    }
+
+    /// Whether a player may know of an entity.
+    pub(super) fn may_see(&self, entity: EntityId, host: HostId) -> bool {
+        self.judged.get(&(entity, host)).is_none_or(|relevance| relevance.in_scope())
+    }
+
+    /// Asks the scope about everything, from time to time.
+    pub(super) fn review_all(&mut self, now: Instant) {
+        if self.config.scope.is_none() || self.reviewed.is_some_and(|at| now.since(at) < REVIEW_EVERY) {
+            return;
+        }
+        self.reviewed = Some(now);
+        let entities: Vec<EntityId> = self.entities.keys().copied().collect();
+        for entity in entities {
+            self.review(entity, false, now);
+        }
+    }
+
+    /// Asks the scope about one entity and everybody. Of a new one nobody knows yet.
+    pub(super) fn review(&mut self, entity: EntityId, new: bool, now: Instant) {
+        let viewers: Vec<HostId> = self.members.keys().copied().collect();
+        for viewer in viewers {
+            let saw = !new && self.may_see(entity, viewer);
+            self.judge_sight(entity, viewer, now);
+            self.refresh(entity, viewer, saw, now);
+        }
+    }
+
+    /// Asks the scope about a player who has just come, and everything.
+    pub(super) fn review_viewer(&mut self, viewer: HostId, now: Instant) {
+        let entities: Vec<EntityId> = self.entities.keys().copied().collect();
+        for entity in entities {
+            self.judge_sight(entity, viewer, now);
+            self.apply(entity, viewer, now);
+        }
+    }
+
+    /// A player learns of what it may see, and forgets what it may not.
+    fn refresh(&mut self, entity: EntityId, viewer: HostId, saw: bool, now: Instant) {
+        let Some(made) = self.entities.get(&entity).filter(|made| made.owner != viewer) else {
+            return self.apply(entity, viewer, now);
+        };
+        match (saw, self.may_see(entity, viewer)) {
+            (true, false) => self.tell(viewer, &ToPlayer::Gone { entity }),
+            (false, true) => self.tell(viewer, &ToPlayer::Entity(made.clone())),
+            _ => {}
+        }
+        self.apply(entity, viewer, now);
+    }
+
+    /// What one player owns, and another.
+    pub(super) fn review_pair(&mut self, owner: HostId, viewer: HostId, now: Instant) {
+        let owned: Vec<EntityId> = self.entities.values().filter(|e| e.owner == owner).map(|e| e.entity).collect();
+        for entity in owned {
+            self.apply(entity, viewer, now);
+        }
+    }
+
+    fn judge_sight(&mut self, entity: EntityId, viewer: HostId, now: Instant) {
+        let time = self.now(now);
+        let where_is = |hub: &Self, id: EntityId| {
+            let (generated, motion) = hub.receiver.newest(id)?;
+            Some(motion.at(time.since(generated).as_secs_f64()))
+        };
+        let state = where_is(self, entity);
+        let first = self.entities.values().find(|e| e.owner == viewer).map(|e| e.entity);
+        let viewpoint = first.and_then(|id| where_is(self, id));
+        let (Some(scope), Some(about)) = (&mut self.config.scope, self.entities.get(&entity)) else { return };
+        let Some(member) = self.members.get(&viewer).filter(|_| about.owner != viewer) else { return };
+        let sight = Sight { entity: about, state, viewer, name: &member.name, viewpoint };
+        let relevance = scope(&sight);
+        if relevance == Relevance::USUAL {
+            self.judged.remove(&(entity, viewer));
+        } else {
+            self.judged.insert((entity, viewer), relevance);
+        }
+    }
+
+    /// Tells the sender how much an entity matters to a player.
+    pub(super) fn apply(&mut self, entity: EntityId, viewer: HostId, now: Instant) {
+        let Some(owner) = self.entities.get(&entity).map(|made| made.owner) else { return };
+        let told_directly = self.members.get(&owner).is_some_and(|member| member.linked.contains(&viewer));
+        // Nobody is told about what it owns itself, or hears from the owner: it knows better.
+        let relevance = if owner == viewer || told_directly || self.config.model == Model::PeerToPeer {
+            Relevance::OutOfScope
+        } else {
+            self.judged.get(&(entity, viewer)).copied().unwrap_or(Relevance::USUAL)
+        };
+        let time = self.now(now);
+        let _ = self.sender.set_relevance(entity, viewer, relevance, time);
+    }
+}

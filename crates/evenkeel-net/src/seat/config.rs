@@ -1,0 +1,145 @@
+//! How a seat is set up, what it tells, and why it refuses.
+
+use crate::protocol::{Entity, MessageError, PeerOffer, Player, Refusal};
+use evenkeel::{EntityId, HostId, SenderError, Smoothing};
+use std::fmt;
+
+/// How a [`Seat`](super::Seat) is set up. Start from [`SeatConfig::named`] and change what matters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeatConfig {
+    /// Which session. Default: "main".
+    pub session: String,
+    /// What others shall call the player.
+    pub name: String,
+    /// The operator's leave to join. Default: none.
+    pub token: Vec<u8>,
+    /// How jumps of others are hidden. Default: they are not.
+    pub smoothing: Smoothing,
+    /// The largest datagram, in bytes. Default: 1,100.
+    pub max_datagram: usize,
+    /// Random bytes of this host's own.
+    pub secret: [u8; 16],
+    /// How others can reach this player directly. Default: they cannot.
+    pub peer: Option<PeerOffer>,
+}
+
+impl SeatConfig {
+    /// A player of this name, the rest as by default.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            session: "main".into(),
+            name: name.into(),
+            token: Vec::new(),
+            smoothing: Smoothing::None,
+            max_datagram: 1_100,
+            secret: [0; 16],
+            peer: None,
+        }
+    }
+}
+
+/// Something a player's game may want to know.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SeatEvent {
+    /// The server let us in. Entities and players that were there before come as events of their own.
+    Welcome {
+        /// Our number.
+        you: HostId,
+        /// Whether we were here before.
+        again: bool,
+    },
+    /// The server does not let us in, or has sent us away.
+    Refused(Refusal),
+    /// The connection was lost. What others do freezes until there is another.
+    Lost {
+        /// Why.
+        why: String,
+    },
+    /// A player is here.
+    Came(Player),
+    /// A player left.
+    Left {
+        /// Who.
+        host: HostId,
+        /// Why.
+        why: String,
+    },
+    /// There is an entity of somebody else's, or it is somebody else's now.
+    Made(Entity),
+    /// An entity is ours from now on: [`adopt`](super::Seat::adopt) it, or give it on.
+    Given(Entity),
+    /// An entity is no more.
+    Gone {
+        /// Which.
+        entity: EntityId,
+    },
+    /// There is a direct connection to another player, or none any more: what it sends then comes through the server.
+    Linked {
+        /// To whom.
+        host: HostId,
+        /// Whether there is.
+        directly: bool,
+    },
+    /// Whose clock is the session's from now on.
+    Leader {
+        /// Whose.
+        host: HostId,
+    },
+    /// A message of the game.
+    Message {
+        /// From whom; [`SERVER`](crate::protocol::SERVER) for the server.
+        from: HostId,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// A datagram of the game.
+    Datagram {
+        /// What, without its first byte.
+        bytes: Vec<u8>,
+    },
+    /// The server ends the session.
+    Ending {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Why a command was refused. Nothing changed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SeatError {
+    /// The server has not let us in, or the session's time is not known yet.
+    NotReady,
+    /// No more entities can be named.
+    TooManyEntities,
+    /// It was not given to us.
+    NotGiven(EntityId),
+    /// The sender refused it.
+    Sender(SenderError),
+    /// The message cannot be sent.
+    Message(MessageError),
+    /// What the server said in its welcome cannot be used.
+    Welcome(String),
+}
+
+impl fmt::Display for SeatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotReady => write!(f, "not in the session yet: wait for the welcome and for the clock"),
+            Self::TooManyEntities => write!(f, "this host has named all the entities it can"),
+            Self::NotGiven(entity) => write!(f, "{entity} was not given to this host"),
+            Self::Sender(error) => error.fmt(f),
+            Self::Message(error) => error.fmt(f),
+            Self::Welcome(why) => write!(f, "the server's welcome cannot be used: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for SeatError {}
+
+impl From<SenderError> for SeatError {
+    fn from(error: SenderError) -> Self {
+        Self::Sender(error)
+    }
+}

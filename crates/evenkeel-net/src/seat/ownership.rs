@@ -1,0 +1,120 @@
+//! What a player owns: making, moving, giving and taking.
+
+use super::{Seat, SeatError, SeatEvent};
+use crate::protocol::{Entity, ToServer, entity_of};
+use evenkeel::{EntityConfig, EntityId, GlobalTime, HostId, Instant, Pose, Relevance, SenderError};
+
+impl Seat {
+    fn time(&mut self, now: Instant) -> Result<GlobalTime, SeatError> {
+        self.clock.now(now).ok_or(SeatError::NotReady)
+    }
+
+    /// Makes an entity of one's own. `about` is what others are told of it.
+    pub fn make(
+        &mut self,
+        config: impl Into<EntityConfig>,
+        about: Vec<u8>,
+        now: Instant,
+    ) -> Result<EntityId, SeatError> {
+        let (time, config) = (self.time(now)?, config.into());
+        let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
+        let entity = entity_of(inside.you, self.made).ok_or(SeatError::TooManyEntities)?;
+        inside.add_entity(entity, config, time)?;
+        self.made += 1;
+        self.own.insert(entity, (config, about.clone()));
+        self.say(&ToServer::Make { entity, about }).map_err(SeatError::Message)?;
+        Ok(entity)
+    }
+
+    /// Tells where an entity of one's own really is: call it every tick.
+    pub fn observe(&mut self, entity: EntityId, pose: Pose, now: Instant) -> Result<(), SeatError> {
+        let time = self.time(now)?;
+        let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
+        Ok(inside.observe(entity, pose, time)?)
+    }
+
+    /// Takes an entity of one's own away.
+    pub fn unmake(&mut self, entity: EntityId, now: Instant) -> Result<(), SeatError> {
+        let time = self.time(now)?;
+        let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
+        inside.remove_entity(entity, time)?;
+        self.own.remove(&entity);
+        self.say(&ToServer::Unmake { entity }).map_err(SeatError::Message)
+    }
+
+    /// Gives an entity of one's own to another player, or to the server ([`SERVER`](crate::protocol::SERVER)). It goes on as it was until the new owner
+    /// speaks; if that one cannot have it, it comes back as [`SeatEvent::Given`].
+    pub fn give(&mut self, entity: EntityId, to: HostId, now: Instant) -> Result<(), SeatError> {
+        let (time, via) = (self.time(now)?, self.via(to));
+        let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
+        inside.release(entity, via, time)?;
+        self.own.remove(&entity);
+        self.say(&ToServer::Give { entity, to }).map_err(SeatError::Message)
+    }
+
+    /// Takes what was given ([`SeatEvent::Given`]): from now on this player [observes](Self::observe) it.
+    pub fn adopt(&mut self, entity: EntityId, config: impl Into<EntityConfig>, now: Instant) -> Result<(), SeatError> {
+        let (time, config) = (self.time(now)?, config.into());
+        let epoch = self.given.get(&entity).ok_or(SeatError::NotGiven(entity))?.epoch;
+        let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
+        inside.adopt(entity, epoch, config, time)?;
+        let about = self.given.remove(&entity).map(|given| given.about).unwrap_or_default();
+        self.own.insert(entity, (config, about));
+        Ok(())
+    }
+
+    /// What this player owns.
+    pub fn owned(&self) -> impl ExactSizeIterator<Item = EntityId> + '_ {
+        self.own.keys().copied()
+    }
+
+    /// Says how much an entity of one's own matters to another player who is told directly; for the others, the server says.
+    pub fn set_relevance(
+        &mut self,
+        entity: EntityId,
+        host: HostId,
+        relevance: Relevance,
+        now: Instant,
+    ) -> Result<(), SeatError> {
+        let time = self.time(now)?;
+        let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
+        let sender = inside.to_peers.as_mut().ok_or(SeatError::Sender(SenderError::UnknownReceiver(host)))?;
+        Ok(sender.set_relevance(entity, host, relevance, time)?)
+    }
+
+    /// The server says whose an entity is.
+    pub(super) fn hear_of(&mut self, entity: Entity, now: Instant) {
+        if Some(entity.owner) == self.you() {
+            return;
+        }
+        let via = self.via(entity.owner);
+        // It was ours until the server gave it to somebody else.
+        if self.own.remove(&entity.entity).is_some()
+            && let (Some(time), Some(inside)) = (self.clock.now(now), &mut self.inside)
+        {
+            let _ = inside.release(entity.entity, via, time);
+        }
+        self.given.remove(&entity.entity);
+        if let Some(inside) = &mut self.inside {
+            inside.register(&entity, via);
+        }
+        self.tell(SeatEvent::Made(entity));
+    }
+
+    /// The server says that an entity is ours.
+    pub(super) fn be_given(&mut self, entity: Entity) {
+        if let Some(inside) = &mut self.inside {
+            inside.registry.insert(entity.entity, (entity.owner, entity.epoch));
+        }
+        self.given.insert(entity.entity, entity.clone());
+        self.tell(SeatEvent::Given(entity));
+    }
+
+    pub(super) fn hear_end(&mut self, entity: EntityId) {
+        if let Some(inside) = &mut self.inside {
+            inside.unregister(entity);
+        }
+        self.given.remove(&entity);
+        self.tell(SeatEvent::Gone { entity });
+    }
+}

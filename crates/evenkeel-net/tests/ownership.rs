@@ -1,0 +1,236 @@
+//! Who owns what and who sees what, without sockets.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::World;
+use evenkeel::{EntityId, GlobalTime, HostId, PlaceError, Pose, Relevance, Threshold, Vec3};
+use evenkeel_net::hub::{EntityError, HubConfig, HubEvent};
+use evenkeel_net::protocol::{SERVER, ToServer, encode, maker_of};
+use evenkeel_net::seat::{SeatConfig, SeatError, SeatEvent};
+
+/// Along a line at 10 m/s; each entity on one of its own.
+fn pose(entity: EntityId, t: GlobalTime) -> Pose {
+    let y = f64::from(entity.0 % 65_536) + 100.0 * f64::from(maker_of(entity).0);
+    Pose::at(Vec3::new((t.as_nanos() % 100_000_000_000) as f64 / 1e8, y, 0.0)).moving(Vec3::new(10.0, 0.0, 0.0))
+}
+
+fn game(config: HubConfig) -> World {
+    let mut world = World::new(config);
+    for (name, delay) in [("Ada", 20), ("Ben", 60), ("Cy", 100)] {
+        world.join(SeatConfig::named(name), delay);
+    }
+    world.run(1_500, |_| {});
+    world
+}
+
+fn make(world: &mut World, guest: usize) -> EntityId {
+    let local = world.local(guest);
+    world.guests[guest].seat.make(Threshold::within(0.1), vec![7], local).unwrap()
+}
+
+/// Everybody moves what it owns.
+fn play(world: &mut World, millis: i64) {
+    world.run(millis, |world| {
+        for guest in 0..world.guests.len() {
+            let local = world.local(guest);
+            let Some(time) = world.guests[guest].seat.now(local) else { continue };
+            let owned: Vec<EntityId> = world.guests[guest].seat.owned().collect();
+            for entity in owned {
+                world.guests[guest].seat.observe(entity, pose(entity, time), local).unwrap();
+            }
+        }
+        let (now, time) = (world.now, world.hub.now(world.now));
+        let own: Vec<EntityId> = world.hub.entities().filter(|e| e.owner == SERVER).map(|e| e.entity).collect();
+        for entity in own {
+            world.hub.observe(entity, pose(entity, time), now).unwrap();
+        }
+    });
+}
+
+fn off(world: &mut World, viewer: usize, entity: EntityId) -> Result<f64, PlaceError> {
+    let (truth, local) = (world.hub.now(world.now), world.local(viewer));
+    let seen = world.guests[viewer].seat.place(entity, local)?;
+    Ok(seen.position.distance(pose(entity, truth).position()))
+}
+
+fn assert_seen(world: &mut World, viewer: usize, entity: EntityId) {
+    let off = off(world, viewer, entity).unwrap();
+    assert!(off < 0.15, "guest {viewer} sees {entity} {off} m off");
+}
+
+#[test]
+fn what_is_given_goes_on_and_obeys_its_new_owner_alone() {
+    let mut world = game(HubConfig::default());
+    let ball = make(&mut world, 0);
+    play(&mut world, 1_000);
+    let local = world.local(0);
+    world.guests[0].seat.give(ball, HostId(2), local).unwrap();
+    assert!(world.guests[0].seat.observe(ball, pose(ball, GlobalTime::ZERO), local).is_err(), "not ours any more");
+    play(&mut world, 300);
+    // Until the new owner speaks it goes on as it was.
+    for viewer in [0, 2] {
+        assert_seen(&mut world, viewer, ball);
+    }
+    let given =
+        world.guests[1].events.iter().any(|e| matches!(e, SeatEvent::Given(g) if g.entity == ball && g.epoch == 1));
+    assert!(given && world.hub_events.contains(&HubEvent::Owned { entity: ball, owner: HostId(2) }));
+    let local = world.local(1);
+    assert_eq!(world.guests[2].seat.adopt(ball, Threshold::within(0.1), local), Err(SeatError::NotGiven(ball)));
+    world.guests[1].seat.adopt(ball, Threshold::within(0.1), local).unwrap();
+    play(&mut world, 2_000);
+    for viewer in [0, 2] {
+        assert_seen(&mut world, viewer, ball);
+    }
+    assert_eq!(off(&mut world, 1, ball), Err(PlaceError::Unknown(ball)), "nobody is told about what it owns");
+    assert_eq!(world.guests[1].seat.owned().collect::<Vec<_>>(), [ball]);
+    // And back again: epochs go on.
+    let local = world.local(1);
+    world.guests[1].seat.give(ball, HostId(1), local).unwrap();
+    play(&mut world, 300);
+    let local = world.local(0);
+    world.guests[0].seat.adopt(ball, Threshold::within(0.1), local).unwrap();
+    play(&mut world, 2_000);
+    for viewer in [1, 2] {
+        assert_seen(&mut world, viewer, ball);
+    }
+}
+
+#[test]
+fn what_cannot_be_given_comes_back_and_nobody_gives_what_is_not_theirs() {
+    let mut world = game(HubConfig::default());
+    let ball = make(&mut world, 0);
+    play(&mut world, 500);
+    let local = world.local(0);
+    world.guests[0].seat.give(ball, HostId(77), local).unwrap();
+    play(&mut world, 200);
+    let local = world.local(0);
+    world.guests[0].seat.adopt(ball, Threshold::within(0.1), local).unwrap();
+    play(&mut world, 1_500);
+    assert_seen(&mut world, 1, ball);
+    let theft = encode(&ToServer::Give { entity: ball, to: HostId(2) }).unwrap();
+    let thief = world.guests[1].connection;
+    world.hub.handle_message(thief, &theft, world.now);
+    play(&mut world, 500);
+    assert_eq!(world.hub.entities().next().unwrap().owner, HostId(1));
+    assert_seen(&mut world, 2, ball);
+}
+
+#[test]
+fn the_server_moves_things_too_and_takes_and_gives() {
+    let mut world = game(HubConfig::default());
+    let now = world.now;
+    let ball = world.hub.make(Threshold::within(0.1), vec![1], now).unwrap();
+    play(&mut world, 1_500);
+    (0..3).for_each(|viewer| assert_seen(&mut world, viewer, ball));
+    let now = world.now;
+    assert_eq!(world.hub.assign(ball, HostId(9), now), Err(EntityError::NoPlayer(HostId(9))));
+    world.hub.assign(ball, HostId(3), now).unwrap();
+    let stray = pose(ball, GlobalTime::ZERO);
+    assert_eq!(world.hub.observe(ball, stray, now), Err(EntityError::NotOurs(ball)));
+    play(&mut world, 200);
+    let local = world.local(2);
+    world.guests[2].seat.adopt(ball, Threshold::within(0.1), local).unwrap();
+    play(&mut world, 1_500);
+    (0..2).for_each(|viewer| assert_seen(&mut world, viewer, ball));
+    // The server takes it back from a player who goes on as if nothing had happened.
+    let now = world.now;
+    world.hub.assign(ball, SERVER, now).unwrap();
+    play(&mut world, 1_500);
+    (0..3).for_each(|viewer| assert_seen(&mut world, viewer, ball));
+    assert_eq!(world.guests[2].seat.owned().count(), 0);
+    let now = world.now;
+    world.hub.unmake(ball, now).unwrap();
+    play(&mut world, 500);
+    assert_eq!(off(&mut world, 0, ball), Err(PlaceError::Unknown(ball)));
+    let now = world.now;
+    assert_eq!(world.hub.unmake(ball, now), Err(EntityError::Unknown(ball)));
+}
+
+#[test]
+fn what_a_player_leaves_behind_goes_to_its_heir() {
+    let heir: evenkeel_net::hub::Heir = Box::new(|entity| entity.about.is_empty().then_some(SERVER));
+    let mut world = game(HubConfig { heir: Some(heir), ..HubConfig::default() });
+    let local = world.local(1);
+    let (kept, lost) = {
+        let seat = &mut world.guests[1].seat;
+        let kept = seat.make(Threshold::within(0.1), Vec::new(), local).unwrap();
+        (kept, seat.make(Threshold::within(0.1), vec![1], local).unwrap())
+    };
+    play(&mut world, 1_000);
+    world.guests[1].seat.leave().unwrap();
+    play(&mut world, 2_000);
+    assert_seen(&mut world, 0, kept);
+    assert_eq!(off(&mut world, 0, lost), Err(PlaceError::Unknown(lost)));
+    assert_eq!(world.hub.entities().map(|e| (e.entity, e.owner)).collect::<Vec<_>>(), [(kept, SERVER)]);
+}
+
+#[test]
+fn nobody_hears_of_what_it_may_not_see() {
+    // Whatever is within 150 m of one's own entity may be seen; what is nearer than 50 m matters twice.
+    let scope: evenkeel_net::hub::Scope = Box::new(|sight| {
+        let (Some(there), Some(here)) = (sight.state, sight.viewpoint) else { return Relevance::OutOfScope };
+        match there.position.distance(here.position) {
+            near if near < 50.0 => Relevance::Weight(2.0),
+            far if far < 150.0 => Relevance::USUAL,
+            _ => Relevance::OutOfScope,
+        }
+    });
+    let mut world = game(HubConfig { scope: Some(scope), ..HubConfig::default() });
+    let tanks: Vec<EntityId> = (0..3).map(|guest| make(&mut world, guest)).collect();
+    play(&mut world, 2_000);
+    // They drive 100 m from each other.
+    assert_seen(&mut world, 0, tanks[1]);
+    assert_seen(&mut world, 1, tanks[2]);
+    assert_eq!(off(&mut world, 0, tanks[2]), Err(PlaceError::Unknown(tanks[2])));
+    let heard = |e: &SeatEvent| matches!(e, SeatEvent::Made(made) if made.entity == tanks[2]);
+    assert!(!world.guests[0].events.iter().any(heard), "not a word");
+    // One that comes late hears of nothing either while it has no place of its own.
+    let late = world.join(SeatConfig::named("Dee"), 10);
+    play(&mut world, 1_000);
+    assert!(!world.guests[late].events.iter().any(|e| matches!(e, SeatEvent::Made(_))));
+}
+
+#[test]
+fn the_server_hides_and_shows() {
+    let mut world = game(HubConfig::default());
+    let tank = make(&mut world, 0);
+    play(&mut world, 1_000);
+    let now = world.now;
+    world.hub.set_relevance(tank, HostId(2), Relevance::OutOfScope, now).unwrap();
+    play(&mut world, 500);
+    assert_eq!(off(&mut world, 1, tank), Err(PlaceError::Unknown(tank)));
+    assert!(world.guests[1].events.contains(&SeatEvent::Gone { entity: tank }));
+    assert_seen(&mut world, 2, tank);
+    let now = world.now;
+    world.hub.set_relevance(tank, HostId(2), Relevance::USUAL, now).unwrap();
+    play(&mut world, 500);
+    assert_seen(&mut world, 1, tank);
+    let now = world.now;
+    assert!(world.hub.set_relevance(EntityId(1), HostId(2), Relevance::USUAL, now).is_err());
+    assert!(world.hub.set_relevance(tank, HostId(50), Relevance::USUAL, now).is_err());
+}
+
+#[test]
+fn whoever_comes_back_still_owns_what_it_was_given() {
+    let mut world = game(HubConfig::default());
+    let ball = make(&mut world, 0);
+    play(&mut world, 500);
+    let local = world.local(0);
+    world.guests[0].seat.give(ball, HostId(2), local).unwrap();
+    play(&mut world, 300);
+    let local = world.local(1);
+    world.guests[1].seat.adopt(ball, Threshold::within(0.1), local).unwrap();
+    play(&mut world, 500);
+    world.guests[1].linked = false;
+    let lost = world.guests[1].connection;
+    world.hub.handle_disconnected(lost, world.now);
+    play(&mut world, 1_000);
+    world.reconnect(1);
+    play(&mut world, 2_000);
+    assert!(world.guests[1].closed.is_none(), "{:?}", world.guests[1].closed);
+    for viewer in [0, 2] {
+        assert_seen(&mut world, viewer, ball);
+    }
+}
