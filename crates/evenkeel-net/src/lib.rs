@@ -2,7 +2,7 @@
 //!
 //! Thin: it moves bytes and time between sockets and the heart, and decides nothing about fairness.
 //!
-//! - [`Server`], [`Client`]: both halves of a session on real sockets;
+//! - [`Server`], [`Client`], [`Peer`]: both halves of a session on real sockets;
 //! - [`hub`]: the server's half of a session, without sockets;
 //! - [`protocol`]: what hosts say to each other besides the heart's datagrams;
 //! - [`seat`]: a player's half;
@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod background;
 mod client;
 pub mod hub;
 pub mod protocol;
@@ -20,5 +21,5 @@ mod ticking;
 pub mod token;
 pub mod transport;
 
-pub use client::{Client, LinkState};
+pub use client::{Client, ClientConfig, Frame, LinkState, Peer, PeerConfig, StartError};
 pub use server::{Server, ServerError};

@@ -65,7 +65,7 @@ impl Server {
         let hub = Hub::new(session).map_err(ServerError::Config)?;
         let listener = Listener::bind(listen).await.map_err(ServerError::Transport)?;
         let (address, websocket) = (listener.local_address(), listener.websocket_address());
-        let shared = Arc::new(Shared { hub: Mutex::new(hub), ticking: Ticking::new(), touched: Notify::new() });
+        let shared = Arc::new(Shared { hub: Mutex::new(hub), ticking: Ticking::new(None), touched: Notify::new() });
         let task = tokio::spawn(Service::new(shared.clone()).run(listener));
         Ok(Self { shared, address, websocket, task })
     }
@@ -163,7 +163,7 @@ impl Service {
     }
 
     fn take(&mut self, from: Connection, report: Report) {
-        let (mut hub, ticking) = (self.shared.hub(), self.shared.ticking);
+        let (mut hub, ticking) = (self.shared.hub(), &self.shared.ticking);
         match report {
             Report::Arrived(transport::Arrived { at, what: transport::What::Datagram(bytes) }) => {
                 hub.handle_datagram(from, &bytes, ticking.at(at));
@@ -181,7 +181,7 @@ impl Service {
     /// Sends whatever is to be sent. What a connection does not take is its own loss: datagrams are missed, and one that
     /// takes no messages is closed.
     fn flush(&mut self) {
-        let ticking = self.shared.ticking;
+        let ticking = &self.shared.ticking;
         let mut hub = self.shared.hub();
         hub.advance(ticking.now());
         while let Some(Outgoing { to, what }) = hub.poll_transmit(ticking.now()) {
