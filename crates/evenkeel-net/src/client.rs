@@ -1,5 +1,6 @@
 //! A client: a [`Seat`] on real sockets, for programs and for game loops.
 
+use crate::levels::{self, Level, Party};
 use crate::seat::{Seat, SeatConfig, SeatError, SeatEvent, ToSend};
 use crate::ticking::Ticking;
 use crate::transport::{self, Trust, connect};
@@ -122,8 +123,8 @@ impl Client {
     }
 
     /// Sends a message of the game. See [`Seat::send`].
-    pub fn send(&self, to: Option<HostId>, bytes: Vec<u8>) -> Result<(), SeatError> {
-        self.with(|seat, _| seat.send(to, bytes))
+    pub fn send(&self, to: impl Into<Party>, level: Level, bytes: Vec<u8>) -> Result<(), SeatError> {
+        self.with(|seat, now| seat.send(to, level, bytes, now))
     }
 
     /// The next thing the game may want to know.
@@ -198,6 +199,7 @@ fn take(shared: &Shared, arrived: transport::Arrived) {
     let mut seat = shared.seat();
     match arrived.what {
         transport::What::Datagram(bytes) => seat.handle_datagram(&bytes, at),
+        transport::What::Message(bytes) if levels::is_unordered(&bytes) => drop(seat.handle_unordered(&bytes)),
         // A server that says what cannot be read is of another version: what it says is left out.
         transport::What::Message(bytes) => drop(seat.handle_message(&bytes, at)),
     }
@@ -209,6 +211,12 @@ fn flush(shared: &Shared, connection: &transport::Connection) {
         let _ = match out {
             ToSend::Datagram(bytes) => connection.send_datagram(&bytes),
             ToSend::Message(bytes) => connection.send_message(bytes),
+            ToSend::Unordered(bytes) => send_unordered(connection, bytes),
         };
     }
+}
+
+/// Sends what need not be in order. So far it is: the transport has one stream, and such messages tell by their second byte.
+fn send_unordered(connection: &transport::Connection, bytes: Vec<u8>) -> Result<(), transport::SendError> {
+    connection.send_message(bytes)
 }

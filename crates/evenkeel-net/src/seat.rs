@@ -3,6 +3,9 @@
 //! Like the [`Hub`](crate::hub::Hub) it is a state machine: bytes and this host's time go in, bytes come out. Nothing can be said
 //! about movement before the server has said welcome and the clock has found the session's time: [`Seat::is_ready`].
 
+mod messages;
+
+use crate::levels::{self, Level, LevelError};
 use crate::protocol::{
     self, APPLICATION, Entity, MessageError, Player, Refusal, SERVER, ToPlayer, ToServer, VERSION, Welcome, entity_of,
 };
@@ -12,6 +15,7 @@ use evenkeel::{
     Clock, ConfigError, EntityConfig, EntityId, GlobalTime, HostId, Instant, Lag, PlaceError, Placement, Pose,
     Receiver, ReceiverConfig, ReceiverError, Sender, SenderConfig, SenderError, Smoothing,
 };
+use messages::Mail;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
@@ -51,6 +55,8 @@ impl SeatConfig {
 pub enum ToSend {
     /// In order, and surely.
     Message(Vec<u8>),
+    /// Surely, and without waiting for others.
+    Unordered(Vec<u8>),
     /// At once, or not at all.
     Datagram(Vec<u8>),
 }
@@ -93,12 +99,9 @@ pub enum SeatEvent {
     Message {
         /// From whom; [`SERVER`] for the server.
         from: HostId,
+        /// How it came.
+        level: Level,
         /// What.
-        bytes: Vec<u8>,
-    },
-    /// A datagram of the game.
-    Datagram {
-        /// What, without its first byte.
         bytes: Vec<u8>,
     },
     /// The server ends the session.
@@ -120,6 +123,8 @@ pub enum SeatError {
     Sender(SenderError),
     /// The message cannot be sent.
     Message(MessageError),
+    /// The game's message cannot be sent, or read.
+    Level(LevelError),
     /// What the server said in its welcome cannot be used.
     Welcome(String),
 }
@@ -131,6 +136,7 @@ impl fmt::Display for SeatError {
             Self::TooManyEntities => write!(f, "this host has named all the entities it can"),
             Self::Sender(error) => error.fmt(f),
             Self::Message(error) => error.fmt(f),
+            Self::Level(error) => error.fmt(f),
             Self::Welcome(why) => write!(f, "the server's welcome cannot be used: {why}"),
         }
     }
@@ -164,6 +170,7 @@ pub struct Seat {
     made: u32,
     own: BTreeMap<EntityId, (EntityConfig, Vec<u8>)>,
     outgoing: VecDeque<ToSend>,
+    mail: Mail,
     events: VecDeque<SeatEvent>,
     events_dropped: u64,
     refused: bool,
@@ -173,6 +180,7 @@ impl Seat {
     /// A player who asks to be let in.
     pub fn new(config: SeatConfig) -> Result<Self, MessageError> {
         let [a, b, c, d, e, f, g, h, ..] = config.secret;
+        let mail = Mail::new(config.max_datagram);
         let seed = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
         let mut seat = Self {
             config,
@@ -181,6 +189,7 @@ impl Seat {
             made: 0,
             own: BTreeMap::new(),
             outgoing: VecDeque::new(),
+            mail,
             events: VecDeque::new(),
             events_dropped: 0,
             refused: false,
@@ -199,11 +208,13 @@ impl Seat {
     /// The connection was lost, and there is another: asks to be let in again, with what one owns.
     pub fn reconnect(&mut self) -> Result<(), MessageError> {
         self.outgoing.clear();
+        self.mail = Mail::new(self.config.max_datagram);
         self.knock()
     }
 
     /// The connection was lost: tells the game.
     pub fn handle_lost(&mut self, why: &str) {
+        self.mail.set_open(false);
         self.tell(SeatEvent::Lost { why: why.to_owned() });
     }
 
@@ -292,11 +303,6 @@ impl Seat {
         self.inside.as_ref().ok_or(PlaceError::Unknown(entity))?.receiver.place(entity, time)
     }
 
-    /// Sends a message of the game: to one host, to the server ([`SERVER`]), or to everybody else.
-    pub fn send(&mut self, to: Option<HostId>, bytes: Vec<u8>) -> Result<(), SeatError> {
-        self.say(&ToServer::Message { to, bytes }).map_err(SeatError::Message)
-    }
-
     /// Says farewell.
     pub fn leave(&mut self) -> Result<(), SeatError> {
         self.say(&ToServer::Bye).map_err(SeatError::Message)
@@ -304,6 +310,9 @@ impl Seat {
 
     /// A message arrived from the server.
     pub fn handle_message(&mut self, bytes: &[u8], now: Instant) -> Result<(), SeatError> {
+        if levels::is_message(bytes) {
+            return self.take_ordered(bytes);
+        }
         match protocol::decode(bytes).map_err(SeatError::Message)? {
             ToPlayer::Welcome(welcome) => self.come_in(*welcome, now)?,
             ToPlayer::Refused(refusal) => {
@@ -321,7 +330,6 @@ impl Seat {
                     let _ = inside.receiver.set_lag(change, time);
                 }
             }
-            ToPlayer::Message { from, bytes } => self.tell(SeatEvent::Message { from, bytes }),
             ToPlayer::Ending { why } => self.tell(SeatEvent::Ending { why }),
         }
         Ok(())
@@ -341,6 +349,7 @@ impl Seat {
             self.made = 0;
             self.own.clear();
         }
+        self.mail.set_open(true);
         self.tell(SeatEvent::Welcome { you: welcome.you, again });
         for (entity, (_, about)) in self.own.clone() {
             self.say(&ToServer::Make { entity, about }).map_err(SeatError::Message)?;
@@ -382,9 +391,7 @@ impl Seat {
                     let _ = inside.sender.handle_datagram(SERVER, bytes, time);
                 }
             }
-            None if bytes.first() == Some(&APPLICATION) => {
-                self.tell(SeatEvent::Datagram { bytes: bytes[1..].to_vec() });
-            }
+            None if bytes.first() == Some(&APPLICATION) => self.take_datagram(bytes, received),
             Some(Kind::Ping) | None => {}
         }
     }
@@ -407,16 +414,25 @@ impl Seat {
         if let Some(outgoing) = self.outgoing.pop_front() {
             return Some(outgoing);
         }
+        if let Some(bytes) = self.poll_heart(now) {
+            self.go_along(bytes.len(), now);
+            return Some(ToSend::Datagram(bytes));
+        }
+        self.poll_mail(now)
+    }
+
+    /// The next datagram of the clock's and of the heart's.
+    fn poll_heart(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.inside.as_ref()?;
         if let Some(ping) = self.clock.poll_ping(now) {
             let mut bytes = vec![0; Ping::LEN];
             ping.emit(&mut bytes);
-            return Some(ToSend::Datagram(bytes));
+            return Some(bytes);
         }
         let (time, inside) = (self.clock.now(now)?, self.inside.as_mut()?);
         let Inside { sender, receiver, .. } = inside;
         let datagram = sender.poll_transmit(time).or_else(|| receiver.poll_transmit(time))?;
-        Some(ToSend::Datagram(datagram.bytes.to_vec()))
+        Some(datagram.bytes.to_vec())
     }
 
     /// When to call [`poll_transmit`](Self::poll_transmit) again if nothing else happens before.
@@ -427,7 +443,7 @@ impl Seat {
         let inside = self.inside.as_ref()?;
         let heart = [inside.sender.poll_timeout(), inside.receiver.poll_timeout()];
         let heart = heart.into_iter().flatten().filter_map(|time| self.clock.instant_of(time));
-        heart.chain(self.clock.poll_timeout()).min()
+        heart.chain(self.clock.poll_timeout()).chain(self.mail.poll_timeout()).min()
     }
 
     /// The next thing the game may want to know.

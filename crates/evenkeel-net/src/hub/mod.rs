@@ -9,9 +9,11 @@ mod config;
 mod entities;
 mod guests;
 mod members;
+mod messages;
 
 pub use config::{Gate, HubConfig, Pass};
 
+use crate::levels::Level;
 use crate::protocol::{self, APPLICATION, SERVER, ToPlayer};
 use evenkeel::clock::{Ping, Pong};
 use evenkeel::wire::datagram::Kind;
@@ -21,7 +23,7 @@ use evenkeel::{
 };
 use guests::Guest;
 use members::Member;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// A connection, by a number of the transport's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +43,8 @@ pub struct Outgoing {
 pub enum What {
     /// Send it in order, and surely.
     Message(Vec<u8>),
+    /// Send it surely, and without waiting for others.
+    Unordered(Vec<u8>),
     /// Send it at once, or not at all.
     Datagram(Vec<u8>),
     /// Close the connection.
@@ -85,14 +89,9 @@ pub enum HubEvent {
     Message {
         /// From whom.
         from: HostId,
+        /// How it came.
+        level: Level,
         /// What.
-        bytes: Vec<u8>,
-    },
-    /// A datagram of the game.
-    Datagram {
-        /// From whom.
-        from: HostId,
-        /// What, without its first byte.
         bytes: Vec<u8>,
     },
     /// A connection was closed because of what it did.
@@ -118,6 +117,10 @@ pub struct HubCounts {
     pub expelled: u64,
     /// Events that nobody asked for in time.
     pub events_dropped: u64,
+    /// `Quickest` messages that were passed on `Unordered`, to players who acknowledge too slowly.
+    pub slowed: u64,
+    /// Messages of the game that could not be passed on to a player.
+    pub undelivered: u64,
 }
 
 /// So many unusable datagrams in a row are forgiven: a few come with every change of format or address.
@@ -134,6 +137,8 @@ pub struct Hub {
     guests: HashMap<Connection, Guest>,
     members: BTreeMap<HostId, Member>,
     connections: HashMap<Connection, HostId>,
+    /// Players to whom messages of the game are under way.
+    talking: BTreeSet<HostId>,
     entities: BTreeMap<EntityId, protocol::Entity>,
     pongs: VecDeque<(Connection, Pong)>,
     outgoing: VecDeque<Outgoing>,
@@ -169,6 +174,7 @@ impl Hub {
             guests: HashMap::new(),
             members: BTreeMap::new(),
             connections: HashMap::new(),
+            talking: BTreeSet::new(),
             entities: BTreeMap::new(),
             pongs: VecDeque::new(),
             outgoing: VecDeque::new(),
@@ -229,11 +235,6 @@ impl Hub {
         Ok(())
     }
 
-    /// Sends a message of the game to one player.
-    pub fn send(&mut self, to: HostId, bytes: Vec<u8>) {
-        self.tell(to, &ToPlayer::Message { from: SERVER, bytes });
-    }
-
     /// Lets nobody in from now on, tells everybody why, and closes all connections.
     pub fn end(&mut self, why: &str) {
         self.tell_all(&ToPlayer::Ending { why: why.to_owned() });
@@ -257,10 +258,7 @@ impl Hub {
             Some(Kind::Vectors | Kind::Acknowledgement) => self.receiver.handle_datagram(host, bytes, now).is_ok(),
             Some(Kind::Receipts) => self.sender.handle_datagram(host, bytes, now).is_ok(),
             Some(Kind::Ping) => self.answer(from, bytes, received),
-            None if bytes.first() == Some(&APPLICATION) => {
-                self.tell_application(HubEvent::Datagram { from: host, bytes: bytes[1..].to_vec() });
-                true
-            }
+            None if bytes.first() == Some(&APPLICATION) => self.take_datagram(host, from, bytes, received),
             Some(Kind::Pong) | None => false,
         };
         self.relay(now);
@@ -291,20 +289,23 @@ impl Hub {
             self.clock.stamp(&mut pong, now);
             let mut bytes = vec![0; Pong::LEN];
             pong.emit(&mut bytes);
+            self.go_along(to, bytes.len(), now);
             return Some(Outgoing { to, what: What::Datagram(bytes) });
         }
         if let Some(outgoing) = self.outgoing.pop_front() {
             return Some(outgoing);
         }
-        let now = self.now(now);
+        let time = self.now(now);
         let Self { sender, receiver, members, .. } = self;
-        loop {
-            let datagram = sender.poll_transmit(now).or_else(|| receiver.poll_transmit(now))?;
+        while let Some(datagram) = sender.poll_transmit(time).or_else(|| receiver.poll_transmit(time)) {
             // Nothing is sent to a place that waits for its player.
             if let Some(to) = members.get(&datagram.to).and_then(|member| member.connection) {
-                return Some(Outgoing { to, what: What::Datagram(datagram.bytes.to_vec()) });
+                let bytes = datagram.bytes.to_vec();
+                self.go_along(to, bytes.len(), now);
+                return Some(Outgoing { to, what: What::Datagram(bytes) });
             }
         }
+        self.poll_messages(now)
     }
 
     /// When to call [`advance`](Self::advance) and [`poll_transmit`](Self::poll_transmit) again if nothing else happens before.
@@ -316,7 +317,7 @@ impl Hub {
         let rejoin = self.members.values().filter_map(|m| Some(m.lost? + self.config.rejoin_within));
         let heart = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         let heart = heart.into_iter().flatten().filter_map(|time| self.clock.instant_of(time));
-        hello.chain(rejoin).chain(heart).min()
+        hello.chain(rejoin).chain(heart).chain(self.messages_timeout()).min()
     }
 
     /// Time passes: guests who say nothing and players who do not come back are let go.
@@ -338,11 +339,6 @@ impl Hub {
             self.counts.events_dropped += 1;
         }
         self.events.push_back(event);
-    }
-
-    fn tell(&mut self, host: HostId, message: &ToPlayer) {
-        let Some(to) = self.members.get(&host).and_then(|member| member.connection) else { return };
-        self.say(to, message);
     }
 
     fn tell_all(&mut self, message: &ToPlayer) {

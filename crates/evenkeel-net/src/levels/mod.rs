@@ -117,6 +117,12 @@ pub enum Party {
     Host(HostId),
 }
 
+impl From<HostId> for Party {
+    fn from(host: HostId) -> Self {
+        Self::Host(host)
+    }
+}
+
 /// A message, and who is at its other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
