@@ -154,8 +154,15 @@ impl Repeating {
         self.due
     }
 
+    /// At one moment everything is sent once: even at the end of time, when nothing is later.
     pub(super) fn is_due(&self, now: Instant) -> bool {
-        self.due.is_some_and(|due| due <= now)
+        let due = self.due.is_some_and(|due| due <= now);
+        due && (self.last_sent != Some(now) || self.has_fresh())
+    }
+
+    /// Whether something has never been sent.
+    fn has_fresh(&self) -> bool {
+        self.window.iter().flatten().any(|pending| pending.times == 0)
     }
 
     /// It is about to send without company: less and less often if no answer comes for longer than it can take.
@@ -167,8 +174,7 @@ impl Repeating {
 
     /// Whether it is worth sending again now that a datagram goes anyway.
     pub(super) fn may_go_along(&self, now: Instant) -> bool {
-        let fresh = self.window.back().is_some_and(|last| last.as_ref().is_some_and(|last| last.times == 0));
-        fresh || !self.window.is_empty() && self.last_sent.is_none_or(|last| now.since(last) >= BURST)
+        self.has_fresh() || !self.window.is_empty() && self.last_sent.is_none_or(|last| now.since(last) >= BURST)
     }
 
     /// Puts as many messages into a datagram as there is room for: those first that were sent least often.
@@ -191,8 +197,7 @@ impl Repeating {
         if written.messages > 0 {
             self.last_sent = Some(now);
             // What has never been sent does not wait.
-            let fresh = self.window.iter().flatten().any(|pending| pending.times == 0);
-            self.due = Some(if fresh { now } else { now + self.wait });
+            self.due = Some(if self.has_fresh() { now } else { now + self.wait });
         }
         written
     }
