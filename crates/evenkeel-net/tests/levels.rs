@@ -345,7 +345,7 @@ fn how_quick_the_quickest_is() {
     println!("50 ms one way, 30 % loss, {MESSAGES} messages: p50, p99, p99.9 in ms, times each was sent");
     println!("quickest, beside 20 datagrams a second: {beside:.0?}, {copies_beside:.1}");
     println!("quickest, alone:                        {alone:.0?}, {copies_alone:.1}");
-    println!("sent again after 150 ms, in order:      {stream:.0?}");
+    println!("sent again after 150 ms, in order:      {stream:.0?}, {:.1}", 1.0 / (1.0 - weather.loss));
     let lossless = quickest(Weather { loss: 0.0, ..weather }, 50, 4);
     println!("quickest without loss:                  {:.0?}, {:.1}", lossless.0, lossless.1);
     assert!(beside[0] <= 52.0 && beside[1] <= 160.0 && beside[1] * 3.0 < stream[1], "{beside:?} {stream:?}");

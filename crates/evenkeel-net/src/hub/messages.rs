@@ -17,6 +17,19 @@ impl Hub {
 
     /// Sends a message of the game to all players who are here. An error changes nothing.
     ///
+    /// ```
+    /// use evenkeel::Instant;
+    /// use evenkeel_net::hub::{Hub, HubConfig};
+    /// use evenkeel_net::levels::{Level, LevelError};
+    ///
+    /// let mut hub = Hub::new(HubConfig::default())?;
+    /// let now = Instant::from_millis(5);
+    /// assert_eq!(hub.broadcast(Level::Quickest, b"the flag is taken", now), Ok(()));
+    /// let long = hub.broadcast(Level::Quickest, &[0; 5_000], now);
+    /// assert_eq!(long, Err(LevelError::TooLong { length: 5_000, longest: 1_073 }));
+    /// # Ok::<(), evenkeel::ConfigError>(())
+    /// ```
+    ///
     /// A `Quickest` message goes `Unordered` to a player who has not acknowledged too many others: nobody waits for the slowest.
     pub fn broadcast(&mut self, level: Level, bytes: &[u8], now: Instant) -> Result<(), LevelError> {
         let (length, longest) = (bytes.len(), self.level_limits().longest(level));

@@ -70,16 +70,20 @@
 
 mod arrivals;
 mod error;
+mod limits;
+mod message;
 mod newest;
 mod queue;
 mod repeating;
 mod wire;
 
 pub use error::LevelError;
+pub use limits::LevelLimits;
+pub use message::{Channel, Envelope, Level, Party};
 
-use crate::protocol::{APPLICATION, MAX_MESSAGE};
+use crate::protocol::APPLICATION;
 use arrivals::Arrivals;
-use evenkeel::{Duration, HostId, Instant};
+use evenkeel::{Duration, Instant};
 use newest::Newest;
 use queue::Queue;
 use repeating::Repeating;
@@ -87,117 +91,6 @@ use wire::{Parsed, Quick};
 
 /// So many `Quickest` messages are on their way at most, counted from the oldest that is not acknowledged.
 pub const QUICKEST_WINDOW: usize = 64;
-
-/// One of a game's channels for what only matters until there is something newer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Channel(pub u8);
-
-/// How a message travels. See the [module](self).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// Surely and in order.
-    Ordered,
-    /// Surely, and without waiting for others.
-    Unordered,
-    /// Once, and it may be lost.
-    Unreliable,
-    /// Once, and dropped if something newer was handed out on the channel.
-    Newest(Channel),
-    /// Surely, and as soon as the network can: repeated until acknowledged. For what is short and cannot wait.
-    Quickest,
-}
-
-impl Level {
-    /// Whether its messages travel in datagrams, and so must fit into one.
-    ///
-    /// ```
-    /// use evenkeel_net::levels::Level;
-    /// assert!(Level::Quickest.in_datagrams() && !Level::Unordered.in_datagrams());
-    /// ```
-    pub fn in_datagrams(self) -> bool {
-        !matches!(self, Self::Ordered | Self::Unordered)
-    }
-}
-
-/// Who is at the other end of a message, beyond the server: to whom it goes, or where it comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Party {
-    /// All other players.
-    Everybody,
-    /// One host; [`SERVER`](crate::protocol::SERVER) for the server.
-    Host(HostId),
-}
-
-impl From<HostId> for Party {
-    fn from(host: HostId) -> Self {
-        Self::Host(host)
-    }
-}
-
-/// A message, and who is at its other end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Envelope {
-    /// To the server: for whom. From the server: from whom.
-    pub party: Party,
-    /// The message.
-    pub bytes: Vec<u8>,
-}
-
-impl Envelope {
-    /// For, or from, one host.
-    pub fn to(host: HostId, bytes: Vec<u8>) -> Self {
-        Self { party: Party::Host(host), bytes }
-    }
-
-    /// For all other players.
-    pub fn to_everybody(bytes: Vec<u8>) -> Self {
-        Self { party: Party::Everybody, bytes }
-    }
-}
-
-/// How much one end of a connection sends and holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LevelLimits {
-    /// The largest datagram, in bytes: at least 64. Default: 1,100, which WebTransport carries everywhere.
-    pub max_datagram: usize,
-    /// The longest `Ordered` or `Unordered` message, in bytes. Default: 64 KiB.
-    pub max_message: usize,
-    /// Bytes of `Quickest` messages that are not acknowledged. Default: 16 KiB.
-    pub quickest_bytes: usize,
-    /// Bytes that wait to be sent, and that wait for the game, each. Default: 1 MiB.
-    pub queued_bytes: usize,
-    /// Pairs of party and channel of which it is known what was newest. Default: 1,024.
-    pub newest_streams: usize,
-}
-
-impl Default for LevelLimits {
-    fn default() -> Self {
-        Self {
-            max_datagram: 1_100,
-            max_message: MAX_MESSAGE,
-            quickest_bytes: 16 * 1024,
-            queued_bytes: 1024 * 1024,
-            newest_streams: 1_024,
-        }
-    }
-}
-
-impl LevelLimits {
-    /// The longest message at a level, in bytes.
-    ///
-    /// ```
-    /// use evenkeel_net::levels::{Level, LevelLimits};
-    /// assert_eq!(LevelLimits::default().longest(Level::Ordered), 65_536);
-    /// assert_eq!(LevelLimits::default().longest(Level::Quickest), 1_073);
-    /// ```
-    pub fn longest(&self, level: Level) -> usize {
-        match level {
-            Level::Ordered | Level::Unordered => self.max_message,
-            Level::Quickest => self.max_datagram.saturating_sub(wire::QUICKEST_OVERHEAD),
-            Level::Unreliable | Level::Newest(_) => self.max_datagram.saturating_sub(wire::DATAGRAM_OVERHEAD),
-        }
-    }
-}
 
 /// Something to be sent to the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -28,6 +28,20 @@ impl Mail {
 impl Seat {
     /// Sends a message of the game: to one host, to the server ([`SERVER`](crate::protocol::SERVER)), or to everybody else
     /// ([`Party::Everybody`]). An error changes nothing. What is on its way when the connection is lost may be lost too, at any level.
+    ///
+    /// ```
+    /// use evenkeel::Instant;
+    /// use evenkeel_net::levels::{Level, Party};
+    /// use evenkeel_net::protocol::{MessageError, SERVER};
+    /// use evenkeel_net::seat::{Seat, SeatConfig, SeatError};
+    ///
+    /// let mut seat = Seat::new(SeatConfig::named("Ada"))?;
+    /// let now = Instant::from_millis(5);
+    /// // Nobody listens to those who are not in.
+    /// assert_eq!(seat.send(Party::Everybody, Level::Ordered, b"hello".to_vec(), now), Err(SeatError::NotReady));
+    /// assert_eq!(seat.send(SERVER, Level::Quickest, b"fire!".to_vec(), now), Err(SeatError::NotReady));
+    /// # Ok::<(), MessageError>(())
+    /// ```
     pub fn send(&mut self, to: impl Into<Party>, level: Level, bytes: Vec<u8>, now: Instant) -> Result<(), SeatError> {
         if !self.mail.open {
             return Err(SeatError::NotReady);

@@ -136,7 +136,8 @@ impl World {
             self.count += 1;
             let datagram = matches!(packet, Packet::Up(_, ToSend::Datagram(_)) | Packet::Down(_, What::Datagram(_)));
             // A number that looks random, so that no kind of datagram is always hit.
-            if datagram && self.lose_one_in > 0 && (self.count * 2_654_435_761 >> 8).is_multiple_of(self.lose_one_in) {
+            if datagram && self.lose_one_in > 0 && ((self.count * 2_654_435_761) >> 8).is_multiple_of(self.lose_one_in)
+            {
                 return;
             }
             self.queue.insert((self.now + self.guests[guest].delay, self.count), packet);
