@@ -4,6 +4,7 @@
 //!
 //! - [`Server`], [`Client`], [`Peer`]: both halves of a session on real sockets;
 //! - [`hub`]: the server's half of a session, without sockets;
+//! - [`levels`]: the game's own messages, at five levels of service;
 //! - [`protocol`]: what hosts say to each other besides the heart's datagrams;
 //! - [`seat`]: a player's half;
 //! - [`token`]: who may join what, signed by the operator;
@@ -14,6 +15,7 @@
 mod background;
 mod client;
 pub mod hub;
+pub mod levels;
 pub mod protocol;
 pub mod seat;
 mod server;

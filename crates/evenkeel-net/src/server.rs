@@ -1,6 +1,7 @@
 //! A server: a [`Hub`] on real sockets.
 
 use crate::hub::{Connection, Hub, HubConfig, Outgoing, What};
+use crate::levels;
 use crate::ticking::Ticking;
 use crate::transport::{self, ListenConfig, Listener};
 use evenkeel::{ConfigError, Instant};
@@ -168,6 +169,11 @@ impl Service {
             Report::Arrived(transport::Arrived { at, what: transport::What::Datagram(bytes) }) => {
                 hub.handle_datagram(from, &bytes, ticking.at(at));
             }
+            Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) })
+                if levels::is_unordered(&bytes) =>
+            {
+                hub.handle_unordered(from, &bytes, ticking.at(at));
+            }
             Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) }) => {
                 hub.handle_message(from, &bytes, ticking.at(at));
             }
@@ -195,8 +201,18 @@ impl Service {
                         sender.close("it does not read what it is sent");
                     }
                 }
+                What::Unordered(bytes) => {
+                    if send_unordered(sender, bytes).is_err() {
+                        sender.close("it does not read what it is sent");
+                    }
+                }
                 What::Close(why) => sender.close(&why),
             }
         }
     }
+}
+
+/// Sends what need not be in order. So far it is: the transport has one stream, and such messages tell by their second byte.
+fn send_unordered(sender: &transport::Sender, bytes: Vec<u8>) -> Result<(), transport::SendError> {
+    sender.send_message(bytes)
 }

@@ -3,6 +3,7 @@
 
 use super::links::Links;
 use super::{LinkState, Shared, lock};
+use crate::levels;
 use crate::seat::ToSend;
 use crate::transport::{self, Arrived, ConnectConfig, Endpoint, Listener, What, connect_with};
 use evenkeel::HostId;
@@ -101,6 +102,9 @@ impl Driver {
             Report::Arrived(Arrived { at, what: What::Datagram(bytes) }) => {
                 shared.seat().handle_datagram(&bytes, shared.ticking.at(at));
             }
+            Report::Arrived(Arrived { what: What::Message(bytes), .. }) if levels::is_unordered(&bytes) => {
+                let _ = shared.seat().handle_unordered(&bytes);
+            }
             Report::Arrived(Arrived { at, what: What::Message(bytes) }) => {
                 // A server that says what cannot be read is of another version: what it says is left out.
                 let _ = shared.seat().handle_message(&bytes, shared.ticking.at(at));
@@ -160,7 +164,7 @@ impl Driver {
         while let Some(out) = seat.poll_transmit(shared.ticking.now()) {
             let _ = match (out, &self.server, &self.links) {
                 (ToSend::Datagram(bytes), Some(server), _) => server.send_datagram(&bytes),
-                (ToSend::Message(bytes), Some(server), _) => server.send_message(bytes),
+                (ToSend::Message(bytes) | ToSend::Unordered(bytes), Some(server), _) => server.send_message(bytes),
                 (ToSend::ToPeer(to, bytes), _, Some(links)) => links.send_datagram(to, &bytes),
                 _ => Ok(()),
             };

@@ -9,6 +9,7 @@ pub use frame::Frame;
 pub use peer::{Peer, PeerConfig};
 
 use crate::background::Background;
+use crate::levels::{Level, Party};
 use crate::seat::{Seat, SeatConfig, SeatError, SeatEvent};
 use crate::ticking::Ticking;
 use crate::transport::{self, ConnectConfig, Trust};
@@ -229,8 +230,8 @@ impl Client {
     }
 
     /// Sends a message of the game. See [`Seat::send`].
-    pub fn send(&self, to: Option<HostId>, bytes: Vec<u8>) -> Result<(), SeatError> {
-        self.with(|seat, _| seat.send(to, bytes))
+    pub fn send(&self, to: impl Into<Party>, level: Level, bytes: Vec<u8>) -> Result<(), SeatError> {
+        self.with(|seat, now| seat.send(to, level, bytes, now))
     }
 
     /// The next thing the game may want to know.
