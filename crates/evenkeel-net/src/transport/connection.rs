@@ -13,7 +13,8 @@ use tokio::sync::watch;
 /// Something that has arrived.
 #[derive(Clone, Debug)]
 pub struct Arrived {
-    /// When the socket's task got it. The game may ask much later.
+    /// When the last packet before it was read from the socket: its own, or one that came a moment later. With a
+    /// WebSocket, when the socket's task got it. The game may ask much later.
     pub at: Instant,
     /// What it is.
     pub what: What,
@@ -336,12 +337,19 @@ impl Core {
 
     pub fn datagram(&self, bytes: Bytes) {
         self.counters.datagrams_received.fetch_add(1, Ordering::Relaxed);
-        self.inbox.datagram(Instant::now(), bytes);
+        self.inbox.datagram(self.stamp(), bytes);
     }
 
     pub fn message(&self, bytes: Bytes) {
         self.counters.messages_received.fetch_add(1, Ordering::Relaxed);
-        self.inbox.message(Instant::now(), bytes);
+        self.inbox.message(self.stamp(), bytes);
+    }
+
+    fn stamp(&self) -> Instant {
+        match &self.wire {
+            Wire::WebTransport(wire) => wire.stamp(),
+            Wire::WebSocket(_) => Instant::now(),
+        }
     }
 
     /// The reason for which a message of this length ends the connection, if it does.

@@ -35,6 +35,9 @@
 //! # }
 //! ```
 
+mod arrivals;
+mod conditioner;
+mod congestion;
 mod connect;
 mod connection;
 mod endpoint;
@@ -45,14 +48,17 @@ mod listen;
 mod pinned;
 mod queue;
 mod session;
+mod socket;
 mod trust;
 mod websocket;
 mod webtransport;
 
+pub use conditioner::{Conditioner, ConditionerStatistics};
 pub use connect::{ConnectConfig, connect, connect_with};
 pub use connection::{Arrived, Carrier, Connection, Receiver, Sender, Statistics, What};
 pub use endpoint::{Endpoint, EndpointConfig};
 pub use error::{Closed, Error, SendError};
+pub use evenkeel_link::{Conditions, ConditionsError};
 pub use gate::Rate;
 pub use identity::Identity;
 pub use listen::{ListenConfig, Listener};
@@ -72,6 +78,10 @@ pub struct Limits {
     pub incoming_messages: usize,
     /// Datagrams that wait for the game; beyond, the oldest is dropped.
     pub incoming_datagrams: usize,
+    /// Bytes that may be under way unacknowledged even if QUIC's congestion control thinks that this is too much. Should
+    /// be what is sent during the longest black-out after which datagrams are to flow again at once; and it is what
+    /// other traffic on a crowded path has to bear per round trip.
+    pub least_window: usize,
 }
 
 impl Default for Limits {
@@ -82,6 +92,7 @@ impl Default for Limits {
             outgoing_datagrams: 64 * 1024,
             incoming_messages: 512 * 1024,
             incoming_datagrams: 512,
+            least_window: 32 * 1024,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The carrier of choice: WebTransport over HTTP/3, which is QUIC.
 
+use super::congestion::Floor;
 use super::connection::{Core, Feeding, Wire};
 use super::queue::weight;
 use super::session::{Capsules, Session, dismissed};
@@ -39,6 +40,7 @@ pub(super) fn quic(
         .stream_receive_window(window(limits.incoming_messages))
         .receive_window(window(limits.incoming_messages.saturating_mul(2)))
         .send_window(limits.outgoing_messages as u64)
+        .congestion_controller_factory(Arc::new(Floor(limits.least_window as u64)))
         .datagram_send_buffer_size(limits.outgoing_datagrams)
         .datagram_receive_buffer_size(Some(256 * 1024));
     Ok(Arc::new(quic))
