@@ -199,7 +199,7 @@ fn take(shared: &Shared, arrived: transport::Arrived) {
     match arrived.what {
         transport::What::Datagram(bytes) => seat.handle_datagram(&bytes, at),
         // A server that says what cannot be read is of another version: what it says is left out.
-        transport::What::Message(bytes) => drop(seat.handle_message(&bytes, at)),
+        transport::What::Message(bytes) | transport::What::Unordered(bytes) => drop(seat.handle_message(&bytes, at)),
     }
 }
 

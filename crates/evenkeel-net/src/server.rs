@@ -167,7 +167,10 @@ impl Service {
             Report::Arrived(transport::Arrived { at, what: transport::What::Datagram(bytes) }) => {
                 hub.handle_datagram(from, &bytes, ticking.at(at));
             }
-            Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) }) => {
+            Report::Arrived(transport::Arrived {
+                at,
+                what: transport::What::Message(bytes) | transport::What::Unordered(bytes),
+            }) => {
                 hub.handle_message(from, &bytes, ticking.at(at));
             }
             Report::Ended => {

@@ -208,6 +208,42 @@ async fn datagrams_flow_again_at_once_after_a_black_out_and_after_heavy_loss() {
     }
 }
 
+/// Sends 200 messages, one every 5 ms, through heavy loss, and gives the share that came without delay. None is lost.
+async fn share_in_time(send: fn(&Connection, Vec<u8>)) -> f64 {
+    let conditioner = Conditioner::new(8);
+    let (_listener, client, mut server) = pair(&conditioner).await;
+    conditioner.set_default(conditions("delay=25ms,loss=20%"), conditions("delay=25ms")).unwrap();
+    let start = Instant::now();
+    let sending = tokio::spawn(async move {
+        let mut ticks = tokio::time::interval(ms(5));
+        for n in 0..200u8 {
+            ticks.tick().await;
+            let at = start.elapsed().as_micros() as u64;
+            send(&client, [&[n], &at.to_le_bytes()[..], &[0; 100]].concat());
+        }
+        client
+    });
+    let (mut seen, mut in_time) = ([false; 200], 0);
+    for _ in 0..200 {
+        let arrived = next(&mut server).await;
+        let bytes = arrived.what.bytes();
+        assert!(!std::mem::replace(&mut seen[usize::from(bytes[0])], true), "{} came twice", bytes[0]);
+        let sent = start + Duration::from_micros(u64::from_le_bytes(bytes[1..9].try_into().unwrap()));
+        in_time += u32::from(arrived.at - sent < ms(45));
+    }
+    drop(soon(sending).await.unwrap());
+    f64::from(in_time) / 200.0
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_packet_holds_up_only_its_own_message() {
+    let ordered = share_in_time(|client, bytes| client.send_message(bytes).unwrap()).await;
+    let unordered = share_in_time(|client, bytes| client.send_unordered(bytes).unwrap()).await;
+    println!("{ordered} of the ordered ones come in time, {unordered} of the others");
+    assert!(unordered > 0.6, "{unordered}");
+    assert!(ordered < 0.45, "{ordered}: the test shows nothing");
+}
+
 /// Not a test: figures for whoever wants them. `cargo test --test conditioner -- --ignored --nocapture`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "measures, and proves nothing"]

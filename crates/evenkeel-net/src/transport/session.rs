@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use url::Url;
 use web_transport_proto::{
-    Capsule, ConnectError, ConnectRequest, ConnectResponse, Frame, Http3CapsuleReader, Settings, VarInt,
+    Capsule, ConnectError, ConnectRequest, ConnectResponse, Frame, Http3CapsuleReader, Settings, StreamUni, VarInt,
 };
 
 /// What both sides must have agreed on in TLS.
@@ -114,6 +114,13 @@ impl Session {
         Some((send, receive))
     }
 
+    /// Opens a stream in one direction as soon as the peer allows for one more.
+    pub async fn open_uni(&self) -> Result<SendStream, quinn::WriteError> {
+        let mut send = self.quic.open_uni().await?;
+        send.write_all(&header(StreamUni::WEBTRANSPORT.0)).await?;
+        Ok(send)
+    }
+
     /// The next stream in both directions that the peer has opened.
     pub async fn accept_bi(&self) -> Option<(SendStream, RecvStream)> {
         loop {
@@ -155,6 +162,25 @@ fn header(kind: VarInt) -> Bytes {
 
 async fn is_ours(stream: &mut RecvStream, kind: VarInt) -> bool {
     VarInt::read(stream).await == Ok(kind) && VarInt::read(stream).await == Ok(SESSION)
+}
+
+/// What a stream in one direction is for.
+pub(super) enum Kind {
+    /// It carries a message of this session.
+    Message,
+    /// HTTP/3 needs it for itself, and forbids to close it.
+    Critical,
+    /// Nobody here knows.
+    Unknown,
+}
+
+/// Finds out what a stream in one direction is for.
+pub(super) async fn kind(stream: &mut RecvStream) -> Kind {
+    match VarInt::read(stream).await.map(StreamUni) {
+        Ok(StreamUni::WEBTRANSPORT) if VarInt::read(stream).await == Ok(SESSION) => Kind::Message,
+        Ok(StreamUni::QPACK_ENCODER | StreamUni::QPACK_DECODER) => Kind::Critical,
+        _ => Kind::Unknown,
+    }
 }
 
 /// The path and the query of a URL.
