@@ -151,6 +151,27 @@ async fn no_more_packets_are_under_way_than_there_is_room_for() {
     assert_eq!(conditioner.statistics().waiting, 32_768);
 }
 
+/// Everything runs on one thread, which is busy when the datagram comes out of the conditioner.
+#[tokio::test]
+async fn stamps_do_not_depend_on_when_somebody_has_time_to_read() {
+    let conditioner = Conditioner::new(9);
+    let (_listener, mut client, server) = pair(&conditioner).await;
+    conditioner.set_default(Conditions::ideal(), conditions("delay=30ms")).unwrap();
+    let sent = Instant::now();
+    server.send_datagram(&[1; 100]).unwrap();
+    soon(async {
+        while conditioner.statistics().waiting == 0 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    std::thread::sleep(ms(120));
+    let arrived = next(&mut client).await;
+    assert!(sent.elapsed() >= ms(120));
+    let stamp = arrived.at - sent;
+    assert!(stamp >= ms(30) && stamp < ms(80), "{stamp:?}");
+}
+
 /// The times after `start` at which datagrams that were sent after it arrive.
 async fn flow(mut connection: Receiver, start: Instant, stamp: Instant) -> Vec<Duration> {
     let mut times = Vec::new();
