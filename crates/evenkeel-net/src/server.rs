@@ -1,7 +1,6 @@
 //! A server: a [`Hub`] on real sockets.
 
 use crate::hub::{Connection, Hub, HubConfig, Outgoing, What};
-use crate::levels;
 use crate::ticking::Ticking;
 use crate::transport::{self, ListenConfig, Listener};
 use evenkeel::{ConfigError, Instant};
@@ -169,9 +168,7 @@ impl Service {
             Report::Arrived(transport::Arrived { at, what: transport::What::Datagram(bytes) }) => {
                 hub.handle_datagram(from, &bytes, ticking.at(at));
             }
-            Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) })
-                if levels::is_unordered(&bytes) =>
-            {
+            Report::Arrived(transport::Arrived { at, what: transport::What::Unordered(bytes) }) => {
                 hub.handle_unordered(from, &bytes, ticking.at(at));
             }
             Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) }) => {
@@ -202,7 +199,7 @@ impl Service {
                     }
                 }
                 What::Unordered(bytes) => {
-                    if send_unordered(sender, bytes).is_err() {
+                    if sender.send_unordered(bytes).is_err() {
                         sender.close("it does not read what it is sent");
                     }
                 }
@@ -210,9 +207,4 @@ impl Service {
             }
         }
     }
-}
-
-/// Sends what need not be in order. So far it is: the transport has one stream, and such messages tell by their second byte.
-fn send_unordered(sender: &transport::Sender, bytes: Vec<u8>) -> Result<(), transport::SendError> {
-    sender.send_message(bytes)
 }
