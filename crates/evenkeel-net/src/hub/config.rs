@@ -1,19 +1,9 @@
 //! How a server's session is set up.
 
-use crate::protocol::Refusal;
+use super::{Gate, Open};
 use evenkeel::policy::{Base, Policy};
 use evenkeel::wire::Format;
 use evenkeel::{Duration, Placing};
-
-/// Decides who may come in: given the token and the session's name. Answers how many entities the player may have.
-pub type Gate = Box<dyn FnMut(&[u8], &str) -> Result<Pass, Refusal> + Send>;
-
-/// What a player may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pass {
-    /// Entities at once; none for somebody who only watches.
-    pub max_entities: u32,
-}
 
 /// How a [`Hub`](super::Hub) is set up. Start from the default and change what matters.
 pub struct HubConfig {
@@ -27,7 +17,7 @@ pub struct HubConfig {
     /// fraction of all vectors leaves out heartbeats too.
     pub placing: Placing,
     /// Decides who may come in. Default: everybody, with 64 entities each.
-    pub gate: Gate,
+    pub gate: Box<dyn Gate>,
     /// Players at once. Default: 1,000.
     pub max_players: usize,
     /// Connections at once that have not said hello. Default: 256.
@@ -53,7 +43,7 @@ impl Default for HubConfig {
             format: Format::default(),
             policy: Box::new(Base),
             placing: Placing { max_age: Duration::from_secs(10), ..Placing::default() },
-            gate: Box::new(|_, _| Ok(Pass { max_entities: 64 })),
+            gate: Box::new(Open { max_entities: 64 }),
             max_players: 1_000,
             max_guests: 256,
             hello_within: Duration::from_secs(5),

@@ -3,7 +3,7 @@
 use super::allowance::Allowance;
 use super::guests::Hello;
 use super::{Connection, Hub, HubEvent, Pass};
-use crate::protocol::{self, Player, Refusal, SERVER, ToPlayer, ToServer, Welcome};
+use crate::protocol::{self, Player, SERVER, ToPlayer, ToServer, Welcome};
 use evenkeel::{HostId, Instant};
 use siphasher::sip::SipHasher24;
 use std::hash::Hasher;
@@ -26,13 +26,8 @@ pub(super) struct Member {
 
 impl Hub {
     pub(super) fn let_in(&mut self, connection: Connection, hello: Hello, pass: Pass, now: Instant) {
-        let returning =
-            hello.rejoin.filter(|(host, secret)| self.members.get(host).is_some_and(|member| member.secret == *secret));
-        let host = match returning {
-            Some((host, _)) => host,
-            None if self.members.len() >= self.config.max_players => return self.refuse(connection, &Refusal::Full),
-            None => self.next_host(),
-        };
+        let returning = hello.returning;
+        let host = returning.unwrap_or_else(|| self.next_host());
         if let Some(old) = self.members.get(&host).and_then(|member| member.connection) {
             // The connection that it lost has not noticed yet.
             self.disconnect(old, host, now);
@@ -63,12 +58,24 @@ impl Hub {
             messages: Allowance::new(self.config.messages_per_second, now),
             unusable: 0,
         };
-        self.members.insert(host, member);
+        if let Some(before) = self.members.insert(host, member)
+            && before.pass != pass
+        {
+            self.config.gate.released(&before.pass);
+        }
         self.connections.insert(connection, host);
         // A player who comes again is known already; it is told about everything anew all the same.
         let _ = self.receiver.add_sender(host, self.config.format, time);
         let _ = self.sender.add_receiver(host, time);
         self.hide_from_owners(host, time);
+    }
+
+    pub(super) fn watches_only(&self, host: HostId) -> bool {
+        self.members.get(&host).is_some_and(|member| member.pass.watches_only())
+    }
+
+    pub(super) fn is_secret_of(&self, host: HostId, secret: u64) -> bool {
+        self.members.get(&host).is_some_and(|member| member.secret == secret)
     }
 
     /// A number that nobody else can guess.
@@ -102,6 +109,9 @@ impl Hub {
             ToServer::Hello { .. } => self.expel(from, "it said hello twice", now),
             ToServer::Make { entity, about } => self.make(host, from, entity, about, now),
             ToServer::Unmake { entity } => self.unmake(host, entity, now),
+            ToServer::Message { .. } if self.watches_only(host) => {
+                self.expel(from, "it may only watch, and sent a message", now);
+            }
             ToServer::Message { to: Some(SERVER), bytes } => {
                 self.tell_application(HubEvent::Message { from: host, bytes });
             }
@@ -142,6 +152,7 @@ impl Hub {
         if let Some(connection) = member.connection {
             self.connections.remove(&connection);
         }
+        self.config.gate.released(&member.pass);
         self.unmake_all(host, now);
         let _ = self.receiver.remove_sender(host);
         let _ = self.sender.remove_receiver(host);

@@ -7,10 +7,14 @@
 mod allowance;
 mod config;
 mod entities;
+mod gate;
 mod guests;
 mod members;
+mod token_gate;
 
-pub use config::{Gate, HubConfig, Pass};
+pub use config::HubConfig;
+pub use gate::{Asking, Gate, Open, Pass};
+pub use token_gate::TokenGate;
 
 use crate::protocol::{self, APPLICATION, SERVER, ToPlayer};
 use evenkeel::clock::{Ping, Pong};
@@ -257,7 +261,7 @@ impl Hub {
             Some(Kind::Vectors | Kind::Acknowledgement) => self.receiver.handle_datagram(host, bytes, now).is_ok(),
             Some(Kind::Receipts) => self.sender.handle_datagram(host, bytes, now).is_ok(),
             Some(Kind::Ping) => self.answer(from, bytes, received),
-            None if bytes.first() == Some(&APPLICATION) => {
+            None if bytes.first() == Some(&APPLICATION) && !self.watches_only(host) => {
                 self.tell_application(HubEvent::Datagram { from: host, bytes: bytes[1..].to_vec() });
                 true
             }
@@ -323,6 +327,7 @@ impl Hub {
     pub fn advance(&mut self, now: Instant) {
         self.turn_away_the_silent(now);
         self.let_go_of_the_lost(now);
+        self.send_away_the_withdrawn(now);
         let time = self.now(now);
         self.relay(time);
     }
