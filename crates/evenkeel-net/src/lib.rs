@@ -4,7 +4,9 @@
 //!
 //! - [`Server`], [`Client`]: both halves of a session on real sockets;
 //! - [`hub`]: the server's half of a session, without sockets;
+//! - [`metrics`]: a session in numbers, over HTTP;
 //! - [`protocol`]: what hosts say to each other besides the heart's datagrams;
+//! - [`report`]: a session in numbers;
 //! - [`seat`]: a player's half;
 //! - [`token`]: who may join what, signed by the operator;
 //! - [`transport`]: connections that carry datagrams and messages, over WebTransport or a WebSocket.
@@ -13,7 +15,10 @@
 
 mod client;
 pub mod hub;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 pub mod protocol;
+pub mod report;
 pub mod seat;
 mod server;
 mod ticking;
@@ -21,4 +26,4 @@ pub mod token;
 pub mod transport;
 
 pub use client::{Client, LinkState};
-pub use server::{Server, ServerError};
+pub use server::{Server, ServerError, Watcher};

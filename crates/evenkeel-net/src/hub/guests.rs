@@ -77,7 +77,9 @@ impl Hub {
     }
 
     pub(super) fn refuse(&mut self, to: Connection, why: &Refusal) {
+        tracing::info!(connection = to.0, %why, "refused");
         self.counts.expelled += 1;
+        self.tally.refused(why);
         self.say(to, &ToPlayer::Refused(why.clone()));
         self.outgoing.push_back(Outgoing { to, what: What::Close(why.to_string()) });
     }
@@ -89,6 +91,7 @@ impl Hub {
         self.outgoing.push_back(Outgoing { to: connection, what: What::Close(why.to_owned()) });
         self.guests.remove(&connection);
         let host = self.connections.get(&connection).copied();
+        tracing::warn!(connection = connection.0, host = host.map(|host| host.0), why, "expelled");
         self.tell_application(HubEvent::Expelled { host, why: why.to_owned() });
         if let Some(host) = host {
             self.leave(host, why, now);

@@ -100,6 +100,9 @@ impl Hub {
             entities: self.entities.values().cloned().collect(),
         };
         self.say(connection, &ToPlayer::Welcome(Box::new(welcome)));
+        tracing::Span::current().record("host", host.0).record("name", tracing::field::debug(&name));
+        // Names are whatever players like: quoted, so that none of them writes lines of its own into a log.
+        tracing::info!(connection = connection.0, host = host.0, ?name, again, "joined");
         self.tell_others(host, &ToPlayer::Came(Player { host, name: name.clone() }));
         self.tell_application(HubEvent::Came { host, name, again });
     }
@@ -130,6 +133,7 @@ impl Hub {
     }
 
     fn disconnect(&mut self, connection: Connection, host: HostId, now: Instant) {
+        tracing::debug!(connection = connection.0, host = host.0, "connection lost");
         self.connections.remove(&connection);
         if let Some(member) = self.members.get_mut(&host) {
             (member.connection, member.lost) = (None, Some(now));
@@ -152,7 +156,9 @@ impl Hub {
         if let Some(connection) = member.connection {
             self.connections.remove(&connection);
         }
+        tracing::info!(host = host.0, name = ?member.name, why, "left");
         self.config.gate.released(&member.pass);
+        self.tally.forget(host);
         self.unmake_all(host, now);
         let _ = self.receiver.remove_sender(host);
         let _ = self.sender.remove_receiver(host);

@@ -10,6 +10,8 @@ mod entities;
 mod gate;
 mod guests;
 mod members;
+mod report;
+mod tally;
 mod token_gate;
 
 pub use config::HubConfig;
@@ -26,6 +28,7 @@ use evenkeel::{
 use guests::Guest;
 use members::Member;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use tally::Tally;
 
 /// A connection, by a number of the transport's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -143,6 +146,7 @@ pub struct Hub {
     outgoing: VecDeque<Outgoing>,
     events: VecDeque<HubEvent>,
     counts: HubCounts,
+    tally: Tally,
     /// The number of the last player who came.
     last_host: u32,
     ending: Option<String>,
@@ -178,6 +182,7 @@ impl Hub {
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
             counts: HubCounts::default(),
+            tally: Tally::default(),
             last_host: SERVER.0,
             ending: None,
         })
@@ -240,12 +245,18 @@ impl Hub {
 
     /// Lets nobody in from now on, tells everybody why, and closes all connections.
     pub fn end(&mut self, why: &str) {
+        tracing::info!(why, players = self.members.len(), "the session ends");
         self.tell_all(&ToPlayer::Ending { why: why.to_owned() });
         self.ending = Some(why.to_owned());
         let open: Vec<Connection> = self.connections.keys().chain(self.guests.keys()).copied().collect();
         for to in open {
             self.outgoing.push_back(Outgoing { to, what: What::Close(why.to_owned()) });
         }
+    }
+
+    /// Whether nobody is let in any more.
+    pub fn is_ending(&self) -> bool {
+        self.ending.is_some()
     }
 
     /// A datagram arrived.
