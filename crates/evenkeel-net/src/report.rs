@@ -67,6 +67,17 @@ pub struct Spread {
     pub max: f64,
 }
 
+impl Spread {
+    /// Over these values; of none, zero.
+    pub fn over(values: &[f64]) -> Self {
+        let count = values.len().max(1) as f64;
+        // The sum of nothing is minus zero; nobody wants to read that.
+        let mean = values.iter().fold(0.0, |sum, value| sum + value) / count;
+        let variance = values.iter().fold(0.0, |sum, value| sum + (value - mean) * (value - mean)) / count;
+        Self { mean, std: variance.sqrt(), max: values.iter().copied().fold(0.0, f64::max) }
+    }
+}
+
 /// What was sent to all receivers together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sent {
@@ -152,6 +163,15 @@ pub struct ConnectionReport {
     pub incoming_datagrams: usize,
     /// Bytes of messages that wait for the session.
     pub incoming_bytes: usize,
+}
+
+impl SessionReport {
+    /// Takes in how the receivers are served.
+    pub(crate) fn with_receivers(self, receivers: Vec<ReceiverReport>) -> Self {
+        let showing = receivers.iter().filter(|receiver| receiver.shown_s > 0.0);
+        let distances: Vec<f64> = showing.map(|receiver| receiver.mean_distance).collect();
+        Self { error: Spread::over(&distances), receivers, ..self }
+    }
 }
 
 impl ConnectionReport {

@@ -1,10 +1,10 @@
 //! A server: a [`Hub`] on real sockets.
 
 use crate::hub::{Connection, Hub, HubConfig, Outgoing, What};
-use crate::report::{ConnectionReport, SessionReport, Totals};
+use crate::report::{ConnectionReport, ReceiverReport, SessionReport, Totals};
 use crate::ticking::Ticking;
 use crate::transport::{self, Identity, ListenConfig, Listener};
-use evenkeel::{ConfigError, Instant};
+use evenkeel::{ConfigError, HostId, Instant};
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
@@ -17,6 +17,8 @@ use tracing::Span;
 const MAX_ARRIVED: usize = 16_384;
 /// How long the hub sleeps at most if nothing is due.
 const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_millis(500);
+/// How long the hub is held at most for reading books, but for the last player's.
+const READING: std::time::Duration = std::time::Duration::from_micros(500);
 /// So many looks, 5 ms apart, are taken at whether the last words have left.
 const LAST_WORDS: u32 = 60;
 
@@ -76,14 +78,50 @@ impl Shared {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn session_report(&self) -> SessionReport {
-        let now = self.ticking.now();
-        let (mut report, connections) = {
-            let mut hub = self.hub();
-            (hub.report(now), hub.player_connections())
+    /// How the session is doing. The books of many players take long to read: the hub is let go of again and again.
+    async fn session_report(&self) -> SessionReport {
+        let (summary, players) = {
+            let hub = self.hub();
+            (hub.summary(), hub.player_connections())
         };
+        let (mut receivers, mut connections) = (Vec::with_capacity(players.len()), Vec::with_capacity(players.len()));
+        let mut left = players.into_iter().peekable();
+        while left.peek().is_some() {
+            self.read_books(&mut left, &mut receivers, &mut connections);
+            if left.peek().is_some() {
+                // Asking again at once would mostly win over whoever waits.
+                tokio::time::sleep(READING).await;
+            }
+        }
+        let mut report = summary.with_receivers(receivers);
+        self.add_transport(&mut report, &connections);
+        report
+    }
+
+    /// Reads the books of as many players as can be read while nobody has to wait for long; of one at least.
+    fn read_books(
+        &self,
+        left: &mut impl Iterator<Item = (HostId, Option<Connection>)>,
+        receivers: &mut Vec<ReceiverReport>,
+        connections: &mut Vec<Option<Connection>>,
+    ) {
+        let mut hub = self.hub();
+        let start = std::time::Instant::now();
+        for (host, connection) in left {
+            if let Some(receiver) = hub.receiver_report(host, self.ticking.now()) {
+                receivers.push(receiver);
+                connections.push(connection);
+            }
+            if start.elapsed() >= READING {
+                return;
+            }
+        }
+    }
+
+    /// What the sockets know.
+    fn add_transport(&self, report: &mut SessionReport, connections: &[Option<Connection>]) {
         // Since the server was made, as the heart counts.
-        report.uptime_s = now.as_nanos() as f64 / 1e9;
+        report.uptime_s = self.ticking.now().as_nanos() as f64 / 1e9;
         report.handshakes_refused = self.listener.refused();
         report.queues.insert("arrived", (self.report.max_capacity() - self.report.capacity()) as u64);
         let open = self.connections();
@@ -91,14 +129,13 @@ impl Shared {
         let statistics: HashMap<_, _> =
             open.open.iter().map(|(connection, open)| (*connection, open.sender.statistics())).collect();
         statistics.values().for_each(|statistics| totals.add(statistics));
-        totals.tell(&mut report);
+        totals.tell(report);
         for (receiver, connection) in report.receivers.iter_mut().zip(connections) {
             receiver.connection = connection.and_then(|connection| {
                 let sender = &open.open.get(&connection)?.sender;
                 Some(ConnectionReport::new(sender.remote(), sender.carrier(), statistics.get(&connection)?))
             });
         }
-        report
     }
 
     fn hub(&self) -> MutexGuard<'_, Hub> {
@@ -140,9 +177,9 @@ impl Server {
         self.shared.listener.renew(identity)
     }
 
-    /// How the session is doing. Nothing is served while the books are read, which takes longer with more players and entities.
-    pub fn report(&self) -> SessionReport {
-        self.shared.session_report()
+    /// How the session is doing. It takes its time, and holds nobody up: of many players not all are looked at at the same instant.
+    pub async fn report(&self) -> SessionReport {
+        self.shared.session_report().await
     }
 
     /// Something that can ask for reports without keeping the server alive.
@@ -177,8 +214,8 @@ pub struct Watcher(Weak<Shared>);
 
 impl Watcher {
     /// How the session is doing; none once the server is gone.
-    pub fn report(&self) -> Option<SessionReport> {
-        Some(self.0.upgrade()?.session_report())
+    pub async fn report(&self) -> Option<SessionReport> {
+        Some(self.0.upgrade()?.session_report().await)
     }
 
     /// Whether the server lets players in.

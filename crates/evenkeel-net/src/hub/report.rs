@@ -1,21 +1,26 @@
 //! How a session is doing, as far as a hub without sockets knows.
 
 use super::{Connection, Hub};
-use crate::report::{REPORT_VERSION, ReceiverReport, Sent, SessionReport, Spread};
-use evenkeel::{Fairness, GlobalTime, HostId, Instant};
+use crate::report::{REPORT_VERSION, ReceiverReport, Sent, SessionReport};
+use evenkeel::{HostId, Instant};
 use std::collections::BTreeMap;
 
 impl Hub {
     /// How the session is doing. What only a server with sockets can know is left out.
     pub fn report(&mut self, now: Instant) -> SessionReport {
-        let time = self.now(now);
-        let fairness = self.sender.fairness(time);
-        let spent = fairness.spent;
+        let hosts: Vec<HostId> = self.members.keys().copied().collect();
+        let receivers = hosts.into_iter().filter_map(|host| self.receiver_report(host, now)).collect();
+        self.summary().with_receivers(receivers)
+    }
+
+    /// The report but for the receivers: quickly read.
+    pub(crate) fn summary(&self) -> SessionReport {
+        let spent = self.sender.ledger().spent();
         let refused: u64 = self.tally.refusals.values().sum();
         SessionReport {
             version: REPORT_VERSION,
             session: self.config.session.clone(),
-            policy: self.sender.policy().name().to_string(),
+            policy: self.sender.policy().name(),
             lag_s: self.config.placing.lag.as_secs_f64(),
             draining: self.ending.is_some(),
             players: self.members.len(),
@@ -23,7 +28,6 @@ impl Hub {
             connected: self.connections.len(),
             guests: self.guests.len(),
             entities: self.entities.len(),
-            error: Spread { mean: fairness.mean, std: fairness.std, max: fairness.max },
             sent: Sent {
                 triggers: spent.triggers,
                 due: spent.due,
@@ -37,14 +41,13 @@ impl Hub {
             expelled: self.counts.expelled.saturating_sub(refused),
             drops: self.drops(),
             queues: self.queues(),
-            receivers: self.members.keys().map(|host| self.receiver_report(*host, &fairness, time)).collect(),
             ..SessionReport::default()
         }
     }
 
-    /// Which connection each player has, in the order of the report's receivers.
-    pub(crate) fn player_connections(&self) -> Vec<Option<Connection>> {
-        self.members.values().map(|member| member.connection).collect()
+    /// Who is here, or may come back, and by which connection.
+    pub(crate) fn player_connections(&self) -> Vec<(HostId, Option<Connection>)> {
+        self.members.iter().map(|(host, member)| (*host, member.connection)).collect()
     }
 
     fn drops(&self) -> BTreeMap<&'static str, u64> {
@@ -68,34 +71,33 @@ impl Hub {
         ])
     }
 
-    fn receiver_report(&self, host: HostId, fairness: &Fairness, now: GlobalTime) -> ReceiverReport {
-        let name = self.members.get(&host).map(|member| member.name.clone()).unwrap_or_default();
+    /// How one player is served, if it is still here: its books are read, which takes longer with more entities.
+    pub(crate) fn receiver_report(&mut self, host: HostId, now: Instant) -> Option<ReceiverReport> {
+        let time = self.now(now);
+        let known = ReceiverReport {
+            host: host.0,
+            name: self.members.get(&host)?.name.clone(),
+            lost: self.tally.lost(host),
+            queued: self.sender.queued(host).unwrap_or(0),
+            ..ReceiverReport::default()
+        };
         let ledger = self.sender.ledger();
         // Whoever has lost its connection is no receiver until it is back.
-        let Some(index) = ledger.receiver(host) else {
-            return ReceiverReport { host: host.0, name, ..ReceiverReport::default() };
-        };
-        let path = ledger.path(index);
-        let row = fairness.receivers.iter().find(|row| row.host == host);
-        // What is gone is known for sure: only the books of what there is are open.
-        let estimated = ledger.entities().map(|entity| ledger.pair(entity, index).estimated(now).total());
-        let error_estimated = estimated.fold(0.0, |sum, error| sum + error);
-        ReceiverReport {
-            host: host.0,
-            name,
+        let Some(index) = ledger.receiver(host) else { return Some(known) };
+        let (path, row) = (ledger.path(index), ledger.fairness_of(index, time));
+        let error_known = ledger.known_of(index, time).total();
+        Some(ReceiverReport {
             delay_s: path.delay().map(|span| span.as_secs_f64()),
             jitter_s: path.jitter().as_secs_f64(),
             round_trip_s: path.round_trip().map(|span| span.as_secs_f64()),
             clock_uncertainty_s: path.least_round_trip().map(|span| span.as_secs_f64() / 2.0),
-            vectors: row.map_or(0, |row| row.vectors),
-            bytes: row.map_or(0, |row| row.bytes),
-            lost: self.tally.lost(host),
-            error_known: row.map_or(0.0, |row| (row.error.total() - error_estimated).max(0.0)),
-            error_estimated,
-            shown_s: row.map_or(0.0, |row| row.shown.as_secs_f64()),
-            mean_distance: row.map_or(0.0, |row| row.mean_distance),
-            queued: self.sender.queued(host).unwrap_or(0),
-            connection: None,
-        }
+            vectors: row.vectors,
+            bytes: row.bytes,
+            error_known,
+            error_estimated: (row.error.total() - error_known).max(0.0),
+            shown_s: row.shown.as_secs_f64(),
+            mean_distance: row.mean_distance,
+            ..known
+        })
     }
 }

@@ -71,7 +71,7 @@ impl Drop for MetricsServer {
 
 /// The answers, for a server of one's own.
 pub fn routes(watcher: Watcher) -> Router {
-    let asked = Arc::new(Asked { exporter: Exporter::new(watcher.clone()), watcher });
+    let asked = Arc::new(Asked { exporter: Exporter::default(), watcher });
     Router::new()
         .route("/metrics", get(metrics))
         .route("/report", get(report))
@@ -85,16 +85,17 @@ struct Asked {
 }
 
 async fn metrics(State(asked): State<Arc<Asked>>) -> Response {
-    match asked.exporter.text() {
-        Ok(text) => ([(CONTENT_TYPE, OPENMETRICS)], text).into_response(),
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    }
+    answer(&asked, OPENMETRICS, |report| asked.exporter.text(&report).ok()).await
 }
 
 async fn report(State(asked): State<Arc<Asked>>) -> Response {
-    match asked.watcher.report().map(|report| serde_json::to_string(&report)) {
-        Some(Ok(json)) => ([(CONTENT_TYPE, "application/json")], json).into_response(),
-        Some(Err(_)) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    answer(&asked, "application/json", |report| serde_json::to_string(&report).ok()).await
+}
+
+async fn answer(asked: &Asked, kind: &'static str, write: impl Fn(SessionReport) -> Option<String>) -> Response {
+    match asked.watcher.report().await.map(write) {
+        Some(Some(text)) => ([(CONTENT_TYPE, kind)], text).into_response(),
+        Some(None) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         None => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }
 }
@@ -107,44 +108,39 @@ async fn health(State(asked): State<Arc<Asked>>) -> Response {
     }
 }
 
-/// Writes what Prometheus reads.
+/// Writes what Prometheus reads. Keep one for all reports of a server: it remembers which receiver is which.
+#[derive(Debug, Default)]
 pub struct Exporter {
-    registry: Registry,
+    slots: Mutex<Slots>,
 }
 
 impl Exporter {
-    /// For a server.
-    pub fn new(watcher: Watcher) -> Self {
-        let session = watcher.report().map(|report| report.session).unwrap_or_default();
-        let labels = [("session".into(), session.into())];
+    /// A report as OpenMetrics text.
+    pub fn text(&self, report: &SessionReport) -> Result<String, fmt::Error> {
+        let hosts: Vec<u32> = report.receivers.iter().map(|receiver| receiver.host).collect();
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).of(&hosts);
+        let labels = [("session".into(), report.session.clone().into())];
         let mut registry = Registry::with_prefix_and_labels(PREFIX, labels.into_iter());
-        registry.register_collector(Box::new(Collected { watcher, slots: Mutex::default() }));
-        Self { registry }
-    }
-
-    /// The numbers as they are now, as OpenMetrics text.
-    pub fn text(&self) -> Result<String, fmt::Error> {
+        registry.register_collector(Box::new(Collected { report: report.clone(), slots }));
         let mut written = String::new();
-        text::encode(&mut written, &self.registry)?;
+        text::encode(&mut written, &registry)?;
         Ok(written)
     }
 }
 
+/// A report on its way to text. Nothing is registered but this: a report is a whole, and its numbers are not kept anywhere else.
 #[derive(Debug)]
 struct Collected {
-    watcher: Watcher,
-    slots: Mutex<Slots>,
+    report: SessionReport,
+    slots: Vec<usize>,
 }
 
 impl Collector for Collected {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        let Some(report) = self.watcher.report() else { return Ok(()) };
-        let hosts: Vec<u32> = report.receivers.iter().map(|receiver| receiver.host).collect();
-        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).of(&hosts);
-        session(&report, &mut encoder)?;
+        session(&self.report, &mut encoder)?;
         for metric in RECEIVER {
             describe(&mut encoder, metric, |into| {
-                for (receiver, slot) in report.receivers.iter().zip(&slots) {
+                for (receiver, slot) in self.report.receivers.iter().zip(&self.slots) {
                     if let Some(value) = (metric.read)(receiver) {
                         put(into.encode_family(&[("receiver", slot.to_string())])?, metric.kind, value)?;
                     }
