@@ -1,5 +1,6 @@
 //! `evenkeel serve` and `evenkeel token`, as an operator uses them.
 
+#![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -7,7 +8,7 @@ mod common;
 use common::{errors, evenkeel, folder, text};
 use evenkeel_net::Client;
 use evenkeel_net::seat::{SeatConfig, SeatEvent};
-use evenkeel_net::transport::Trust;
+use evenkeel_net::transport::{Identity, Trust};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
@@ -243,4 +244,28 @@ async fn it_serves_is_scraped_and_ends_well() {
     assert_eq!(again.hash, hash, "a restart keeps the certificate");
     assert!(state.join("reset.key").exists());
     again.stop("-INT");
+}
+
+#[test]
+fn certificate_and_keys_are_read_again_without_a_restart() {
+    let folder = folder("serve-renew");
+    let file = folder.join("both.pem");
+    let make = || {
+        let made = Identity::self_made(["localhost"], Duration::from_secs(86_400)).unwrap();
+        made.save(&file).unwrap();
+        made.hash().iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
+    let first = make();
+    let (_, public) = keys(&folder);
+    let guarded = ["--certificate", text(&file), "--key", text(&file), "--token-keys", &public];
+    let mut running = Running::start(&guarded);
+    assert_eq!(running.hash, first);
+    let second = make();
+    running.signal("-HUP");
+    let mut log = String::new();
+    while !log.contains(&second) {
+        assert!(running.said.read_line(&mut log).unwrap() > 0, "it never said that it shows another");
+    }
+    assert!(log.contains("read again keys=1"), "{log}");
+    running.stop("-TERM");
 }

@@ -12,8 +12,8 @@ use evenkeel_net::token::{
     KeyRing, Player, Revocations, Rights, SecondUse, SigningKey, Token, TokenError, TokenId, Window,
 };
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 const NOW: u64 = 1_900_000_000;
 
@@ -210,6 +210,21 @@ fn a_key_is_replaced_while_people_play() {
     );
     asks(&mut world, with(key(2).sign(&token(4)).unwrap())).unwrap();
     assert!(world.guests[old].closed.is_none(), "whoever is in stays in");
+}
+
+#[test]
+fn keys_change_and_tokens_are_taken_back_while_the_hub_asks() {
+    let gate = Arc::new(Mutex::new(Wall::new().gate(ring())));
+    let mut world = World::new(HubConfig { gate: Box::new(gate.clone()), ..HubConfig::default() });
+    let ada = asks(&mut world, with(key(1).sign(&token(1)).unwrap())).unwrap();
+    gate.lock().unwrap().set_keys(KeyRing::of(key(2).verifying_key()));
+    assert!(asks(&mut world, with(key(1).sign(&token(2)).unwrap())).unwrap_err().contains("does not know"));
+    asks(&mut world, with(key(2).sign(&token(3)).unwrap())).unwrap();
+    assert!(world.guests[ada].closed.is_none(), "whoever is in stays in");
+    gate.lock().unwrap().revoke(TokenId([1; 16]), NOW + 100).unwrap();
+    world.run(50, |_| {});
+    assert!(world.guests[ada].closed.as_deref().unwrap().contains("revoked"));
+    assert_eq!(gate.lock().unwrap().in_use(), 1);
 }
 
 #[test]

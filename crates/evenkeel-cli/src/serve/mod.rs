@@ -5,6 +5,7 @@ pub(crate) mod door;
 pub(crate) mod identity;
 mod rates;
 mod settings;
+mod signals;
 
 use anyhow::{Context, Result};
 use evenkeel::{Budget, Duration};
@@ -13,11 +14,12 @@ use evenkeel_net::hub::HubConfig;
 use evenkeel_net::metrics::MetricsServer;
 use evenkeel_net::transport::{self, Identity, ListenConfig, Rate};
 use settings::Settings;
+use signals::{Asked, Signals};
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// How often to look whether the certificate is about to expire.
+/// How often to look whether the certificate is about to expire, or has been replaced.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(3600);
 /// What players are told.
 const FAREWELL: &str = "the server is shutting down";
@@ -32,6 +34,7 @@ pub(crate) const CONFIG: &str = "The file after --config is TOML with the same n
   player = \"Ada\"
   outgoing = \"delay=200ms,jitter=exp:20ms\"
 
+SIGHUP has the files after --certificate, --key and --token-keys read again; certificates are looked at every hour anyway.
 What is logged is chosen by EVENKEEL_LOG: error, warn, info (the default), debug, or as in evenkeel_net=debug.";
 
 #[derive(clap::Args)]
@@ -73,13 +76,14 @@ fn log() {
 
 async fn serve(settings: &Settings) -> Result<()> {
     // From now on a signal means to end well.
-    let mut stop = Stop::new()?;
+    let mut signals = Signals::new()?;
     if let Some(state) = &settings.state {
         std::fs::create_dir_all(state).with_context(|| format!("--state {} cannot be made", state.display()))?;
     }
     let mut identity = identity::identity(settings)?;
-    let gate = door::gate(settings)?;
-    let server = Server::start(listen(settings, identity.clone())?, HubConfig { gate, ..session(settings)? }).await?;
+    let door = door::Door::new(settings)?;
+    let session = HubConfig { gate: door.gate(), ..session(settings)? };
+    let server = Server::start(listen(settings, identity.clone())?, session).await?;
     let metrics = match settings.metrics {
         Some(address) => Some(answer(address, &server).await?),
         None => None,
@@ -88,10 +92,16 @@ async fn serve(settings: &Settings) -> Result<()> {
     announce(settings, &server, &identity, metrics.as_ref());
     loop {
         tokio::select! {
-            signal = stop.asked() => {
-                tracing::info!(signal, "stopping");
-                break;
-            }
+            asked = signals.asked() => match asked {
+                Asked::Stop(signal) => {
+                    tracing::info!(signal, "stopping");
+                    break;
+                }
+                Asked::Reload => {
+                    door.reload();
+                    identity = renewed(settings, &server, identity);
+                }
+            },
             () = tokio::time::sleep(LOOK_EVERY) => identity = renewed(settings, &server, identity),
         }
     }
@@ -162,26 +172,24 @@ fn announce(settings: &Settings, server: &Server, identity: &Identity, metrics: 
     }
 }
 
-/// Replaces a self-made certificate before it expires. What fails is tried again at the next look.
+/// Shows another certificate if there is one: from the files, or made before the old one expires. What fails is tried again at
+/// the next look.
 fn renewed(settings: &Settings, server: &Server, identity: Identity) -> Identity {
-    if !identity::is_too_old(&identity) {
+    if settings.certificate.is_none() && !identity::is_too_old(&identity) {
         return identity;
     }
     let renew = || -> Result<Identity> {
         let next = identity::identity(settings)?;
-        server.renew(&next)?;
+        if next.hash() != identity.hash() {
+            server.renew(&next)?;
+            tracing::info!(certificate = hex(&next.hash()), "another certificate from now on");
+        }
         Ok(next)
     };
-    match renew() {
-        Ok(next) => {
-            println!("Another certificate from now on: {}", hex(&next.hash()));
-            next
-        }
-        Err(error) => {
-            tracing::error!("the certificate is about to expire and cannot be replaced: {error:#}");
-            identity
-        }
-    }
+    renew().unwrap_or_else(|error| {
+        tracing::error!("the certificate cannot be replaced: {error:#}");
+        identity
+    })
 }
 
 fn url(address: SocketAddr) -> String {
@@ -198,42 +206,4 @@ fn url_of(scheme: &str, address: SocketAddr) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Ctrl-C, or what a service manager sends.
-struct Stop {
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Stop {
-    fn new() -> Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    async fn asked(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "Ctrl-C",
-        }
-    }
-}
-
-#[cfg(not(unix))]
-impl Stop {
-    fn new() -> Result<Self> {
-        Ok(Self {})
-    }
-
-    async fn asked(&mut self) -> &'static str {
-        // Without signals to be had it runs until it is killed.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-        "Ctrl-C"
-    }
 }

@@ -2,6 +2,7 @@
 
 use crate::protocol::Refusal;
 use crate::token::{Holder, Rights};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Decides who may come in.
 ///
@@ -79,6 +80,21 @@ where
 {
     fn admit(&mut self, asking: &Asking<'_>) -> Result<Pass, Refusal> {
         self(asking)
+    }
+}
+
+/// A gate that somebody else holds too: to change its keys, or to take tokens back, while the hub asks it.
+impl<G: Gate + ?Sized> Gate for Arc<Mutex<G>> {
+    fn admit(&mut self, asking: &Asking<'_>) -> Result<Pass, Refusal> {
+        self.lock().unwrap_or_else(PoisonError::into_inner).admit(asking)
+    }
+
+    fn released(&mut self, pass: &Pass) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).released(pass);
+    }
+
+    fn poll_withdrawn(&mut self) -> Option<(Pass, String)> {
+        self.lock().unwrap_or_else(PoisonError::into_inner).poll_withdrawn()
     }
 }
 
