@@ -1,14 +1,18 @@
 //! A server: a [`Hub`] on real sockets.
 
+mod watch;
+
+pub use watch::Watcher;
+
 use crate::hub::{Connection, Hub, HubConfig, Outgoing, What};
-use crate::report::{ConnectionReport, ReceiverReport, SessionReport, Totals};
+use crate::report::{SessionReport, Totals};
 use crate::ticking::Ticking;
 use crate::transport::{self, Identity, ListenConfig, Listener};
-use evenkeel::{ConfigError, HostId, Instant};
+use evenkeel::{ConfigError, Instant};
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 use tracing::Span;
@@ -17,8 +21,6 @@ use tracing::Span;
 const MAX_ARRIVED: usize = 16_384;
 /// How long the hub sleeps at most if nothing is due.
 const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_millis(500);
-/// How long the hub is held at most for reading books, but for the last player's.
-const READING: std::time::Duration = std::time::Duration::from_micros(500);
 /// So many looks, 5 ms apart, are taken at whether the last words have left.
 const LAST_WORDS: u32 = 60;
 
@@ -78,66 +80,6 @@ impl Shared {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How the session is doing. The books of many players take long to read: the hub is let go of again and again.
-    async fn session_report(&self) -> SessionReport {
-        let (summary, players) = {
-            let hub = self.hub();
-            (hub.summary(), hub.player_connections())
-        };
-        let (mut receivers, mut connections) = (Vec::with_capacity(players.len()), Vec::with_capacity(players.len()));
-        let mut left = players.into_iter().peekable();
-        while left.peek().is_some() {
-            self.read_books(&mut left, &mut receivers, &mut connections);
-            if left.peek().is_some() {
-                // Asking again at once would mostly win over whoever waits.
-                tokio::time::sleep(READING).await;
-            }
-        }
-        let mut report = summary.with_receivers(receivers);
-        self.add_transport(&mut report, &connections);
-        report
-    }
-
-    /// Reads the books of as many players as can be read while nobody has to wait for long; of one at least.
-    fn read_books(
-        &self,
-        left: &mut impl Iterator<Item = (HostId, Option<Connection>)>,
-        receivers: &mut Vec<ReceiverReport>,
-        connections: &mut Vec<Option<Connection>>,
-    ) {
-        let mut hub = self.hub();
-        let start = std::time::Instant::now();
-        for (host, connection) in left {
-            if let Some(receiver) = hub.receiver_report(host, self.ticking.now()) {
-                receivers.push(receiver);
-                connections.push(connection);
-            }
-            if start.elapsed() >= READING {
-                return;
-            }
-        }
-    }
-
-    /// What the sockets know.
-    fn add_transport(&self, report: &mut SessionReport, connections: &[Option<Connection>]) {
-        // Since the server was made, as the heart counts.
-        report.uptime_s = self.ticking.now().as_nanos() as f64 / 1e9;
-        report.handshakes_refused = self.listener.refused();
-        report.queues.insert("arrived", (self.report.max_capacity() - self.report.capacity()) as u64);
-        let open = self.connections();
-        let mut totals = open.past;
-        let statistics: HashMap<_, _> =
-            open.open.iter().map(|(connection, open)| (*connection, open.sender.statistics())).collect();
-        statistics.values().for_each(|statistics| totals.add(statistics));
-        totals.tell(report);
-        for (receiver, connection) in report.receivers.iter_mut().zip(connections) {
-            receiver.connection = connection.and_then(|connection| {
-                let sender = &open.open.get(&connection)?.sender;
-                Some(ConnectionReport::new(sender.remote(), sender.carrier(), statistics.get(&connection)?))
-            });
-        }
-    }
-
     fn hub(&self) -> MutexGuard<'_, Hub> {
         // A panic elsewhere while the hub was held is no reason to stop serving everybody.
         self.hub.lock().unwrap_or_else(PoisonError::into_inner)
@@ -184,7 +126,7 @@ impl Server {
 
     /// Something that can ask for reports without keeping the server alive.
     pub fn watcher(&self) -> Watcher {
-        Watcher(Arc::downgrade(&self.shared))
+        Watcher::new(&self.shared)
     }
 
     /// Looks at the session, or does something to it. Be brief: nothing is served meanwhile.
@@ -205,28 +147,6 @@ impl Server {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
         self.shared.listener.shutdown(why).await;
-    }
-}
-
-/// Asks a server how it is doing, as long as there is one.
-#[derive(Clone)]
-pub struct Watcher(Weak<Shared>);
-
-impl Watcher {
-    /// How the session is doing; none once the server is gone.
-    pub async fn report(&self) -> Option<SessionReport> {
-        Some(self.0.upgrade()?.session_report().await)
-    }
-
-    /// Whether the server lets players in.
-    pub fn is_serving(&self) -> bool {
-        self.0.upgrade().is_some_and(|shared| !shared.hub().is_ending())
-    }
-}
-
-impl fmt::Debug for Watcher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Watcher")
     }
 }
 
