@@ -3,6 +3,8 @@
 mod bench;
 mod compare;
 mod lab;
+mod serve;
+mod token;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -26,6 +28,12 @@ enum Command {
     Lab(lab::Command),
     /// Measures the library on this machine: accuracy, bytes, cost of sending, the clock.
     Bench(bench::Arguments),
+    /// Serves a session: players join it, and see each other move.
+    #[command(allow_negative_numbers = true, after_help = serve::CONFIG)]
+    Serve(Box<serve::Arguments>),
+    /// Join tokens: who may join which session.
+    #[command(subcommand)]
+    Token(token::Command),
     /// Says what is in a recording.
     Recording(compare::RecordingArguments),
 }
@@ -36,6 +44,8 @@ fn main() -> ExitCode {
         Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Lab(command)) => lab::run(&command),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
+        Some(Command::Serve(arguments)) => serve::run(*arguments),
+        Some(Command::Token(command)) => token::run(&command),
         Some(Command::Recording(arguments)) => compare::summarise(&arguments),
     };
     match result {

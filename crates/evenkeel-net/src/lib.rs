@@ -5,7 +5,9 @@
 //! - [`Server`], [`Client`], [`Peer`]: both halves of a session on real sockets;
 //! - [`hub`]: the server's half of a session, without sockets;
 //! - [`levels`]: the game's own messages, at five levels of service;
+//! - [`metrics`]: a session in numbers, over HTTP;
 //! - [`protocol`]: what hosts say to each other besides the heart's datagrams;
+//! - [`report`]: a session in numbers;
 //! - [`seat`]: a player's half;
 //! - [`token`]: who may join what, signed by the operator;
 //! - [`transport`]: connections that carry datagrams and messages, over WebTransport or a WebSocket.
@@ -16,7 +18,10 @@ mod background;
 mod client;
 pub mod hub;
 pub mod levels;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 pub mod protocol;
+pub mod report;
 pub mod seat;
 mod server;
 mod ticking;
@@ -24,4 +29,4 @@ pub mod token;
 pub mod transport;
 
 pub use client::{Client, ClientConfig, Frame, LinkState, Peer, PeerConfig, StartError};
-pub use server::{Server, ServerError};
+pub use server::{Server, ServerError, Watcher};

@@ -1,8 +1,13 @@
 //! A server: a [`Hub`] on real sockets.
 
+mod watch;
+
+pub use watch::Watcher;
+
 use crate::hub::{Connection, Hub, HubConfig, Outgoing, What};
+use crate::report::{SessionReport, Totals};
 use crate::ticking::Ticking;
-use crate::transport::{self, ListenConfig, Listener};
+use crate::transport::{self, Identity, ListenConfig, Listener};
 use evenkeel::{ConfigError, Instant};
 use std::collections::HashMap;
 use std::fmt;
@@ -10,11 +15,14 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
+use tracing::Span;
 
 /// So much of what arrived waits at most for the hub, over all connections.
 const MAX_ARRIVED: usize = 16_384;
 /// How long the hub sleeps at most if nothing is due.
 const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_millis(500);
+/// So many looks, 5 ms apart, are taken at whether the last words have left.
+const LAST_WORDS: u32 = 60;
 
 /// Why a server could not start.
 #[derive(Debug)]
@@ -40,8 +48,6 @@ impl std::error::Error for ServerError {}
 /// A session's server, running in the background on the runtime it was started on. It stops when it is dropped.
 pub struct Server {
     shared: Arc<Shared>,
-    address: SocketAddr,
-    websocket: Option<SocketAddr>,
     task: JoinHandle<()>,
 }
 
@@ -50,9 +56,30 @@ struct Shared {
     ticking: Ticking,
     /// Somebody did something to the hub that may have to be sent.
     touched: Notify,
+    listener: Listener,
+    /// Whoever holds both holds the hub first.
+    connections: Mutex<Connections>,
+    /// For the readers of connections.
+    report: mpsc::Sender<(Connection, Report)>,
+}
+
+#[derive(Default)]
+struct Connections {
+    open: HashMap<Connection, Open>,
+    /// What those did that are gone.
+    past: Totals,
+}
+
+struct Open {
+    sender: transport::Sender,
+    span: Span,
 }
 
 impl Shared {
+    fn connections(&self) -> MutexGuard<'_, Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn hub(&self) -> MutexGuard<'_, Hub> {
         // A panic elsewhere while the hub was held is no reason to stop serving everybody.
         self.hub.lock().unwrap_or_else(PoisonError::into_inner)
@@ -64,20 +91,42 @@ impl Server {
     pub async fn start(listen: ListenConfig, session: HubConfig) -> Result<Self, ServerError> {
         let hub = Hub::new(session).map_err(ServerError::Config)?;
         let listener = Listener::bind(listen).await.map_err(ServerError::Transport)?;
-        let (address, websocket) = (listener.local_address(), listener.websocket_address());
-        let shared = Arc::new(Shared { hub: Mutex::new(hub), ticking: Ticking::new(None), touched: Notify::new() });
-        let task = tokio::spawn(Service::new(shared.clone()).run(listener));
-        Ok(Self { shared, address, websocket, task })
+        let (report, reports) = mpsc::channel(MAX_ARRIVED);
+        let shared = Arc::new(Shared {
+            hub: Mutex::new(hub),
+            ticking: Ticking::new(None),
+            touched: Notify::new(),
+            listener,
+            connections: Mutex::default(),
+            report,
+        });
+        let task = tokio::spawn(Service { shared: shared.clone(), next: 0, reports }.run());
+        Ok(Self { shared, task })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.shared.listener.local_address()
     }
 
     /// Where it listens for WebSockets, if it does.
     pub fn websocket_address(&self) -> Option<SocketAddr> {
-        self.websocket
+        self.shared.listener.websocket_address()
+    }
+
+    /// Shows another certificate from now on. See [`Listener::renew`].
+    pub fn renew(&self, identity: &Identity) -> Result<(), transport::Error> {
+        self.shared.listener.renew(identity)
+    }
+
+    /// How the session is doing. It takes its time, and holds nobody up: of many players not all are looked at at the same instant.
+    pub async fn report(&self) -> SessionReport {
+        self.shared.session_report().await
+    }
+
+    /// Something that can ask for reports without keeping the server alive.
+    pub fn watcher(&self) -> Watcher {
+        Watcher::new(&self.shared)
     }
 
     /// Looks at the session, or does something to it. Be brief: nothing is served meanwhile.
@@ -87,18 +136,25 @@ impl Server {
         answer
     }
 
-    /// Tells everybody why it ends, closes all connections and stops.
+    /// Tells everybody why it ends, closes all connections and stops: within about two seconds.
     pub async fn stop(self, why: &str) {
         self.with(|hub, _| hub.end(why));
-        // Long enough for the last words to leave.
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        self.task.abort();
+        for _ in 0..LAST_WORDS {
+            // Until all is handed to the connections, which then take the time they need.
+            if self.shared.hub().poll_timeout() != Some(Instant::MIN) {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        self.shared.listener.shutdown(why).await;
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
+        // Whatever else holds on to what is shared: connections end with their server.
+        self.shared.connections().open.clear();
     }
 }
 
@@ -110,24 +166,17 @@ enum Report {
 
 struct Service {
     shared: Arc<Shared>,
-    connections: HashMap<Connection, transport::Sender>,
     next: u64,
-    /// For the readers of connections.
-    report: mpsc::Sender<(Connection, Report)>,
     reports: mpsc::Receiver<(Connection, Report)>,
 }
 
 impl Service {
-    fn new(shared: Arc<Shared>) -> Self {
-        let (report, reports) = mpsc::channel(MAX_ARRIVED);
-        Self { shared, connections: HashMap::new(), next: 0, report, reports }
-    }
-
-    async fn run(mut self, listener: Listener) {
+    async fn run(mut self) {
+        let shared = self.shared.clone();
         loop {
             let wake = self.wake();
             tokio::select! {
-                accepted = listener.accept() => match accepted {
+                accepted = shared.listener.accept() => match accepted {
                     Some(connection) => self.welcome(connection),
                     None => return,
                 },
@@ -149,9 +198,14 @@ impl Service {
         self.next += 1;
         let remote = Some(connection.remote());
         let (sender, mut receiver) = connection.split();
-        self.connections.insert(name, sender);
+        let (host, called) = (tracing::field::Empty, tracing::field::Empty);
+        let span = tracing::info_span!("connection", number = name.0, remote = %sender.remote(), host, name = called);
+        let entered = span.enter();
+        tracing::debug!(carrier = ?sender.carrier(), "connected");
         self.shared.hub().handle_connected(name, remote, self.shared.ticking.now());
-        let reports = self.report.clone();
+        drop(entered);
+        self.shared.connections().open.insert(name, Open { sender, span });
+        let reports = self.shared.report.clone();
         tokio::spawn(async move {
             while let Some(arrived) = receiver.receive().await {
                 if reports.send((name, Report::Arrived(arrived))).await.is_err() {
@@ -164,6 +218,9 @@ impl Service {
 
     fn take(&mut self, from: Connection, report: Report) {
         let (mut hub, ticking) = (self.shared.hub(), &self.shared.ticking);
+        let mut connections = self.shared.connections();
+        let span = connections.open.get(&from).map_or_else(Span::none, |open| open.span.clone());
+        let _entered = span.enter();
         match report {
             Report::Arrived(transport::Arrived { at, what: transport::What::Datagram(bytes) }) => {
                 hub.handle_datagram(from, &bytes, ticking.at(at));
@@ -176,7 +233,10 @@ impl Service {
             }
             Report::Ended => {
                 hub.handle_disconnected(from, ticking.now());
-                self.connections.remove(&from);
+                if let Some(open) = connections.open.remove(&from) {
+                    tracing::debug!(why = open.sender.closed_reason().map(tracing::field::display), "disconnected");
+                    connections.past.add(&open.sender.statistics());
+                }
             }
         }
     }
@@ -186,9 +246,10 @@ impl Service {
     fn flush(&mut self) {
         let ticking = &self.shared.ticking;
         let mut hub = self.shared.hub();
+        let connections = self.shared.connections();
         hub.advance(ticking.now());
         while let Some(Outgoing { to, what }) = hub.poll_transmit(ticking.now()) {
-            let Some(sender) = self.connections.get(&to) else { continue };
+            let Some(Open { sender, .. }) = connections.open.get(&to) else { continue };
             match what {
                 What::Datagram(bytes) => {
                     let _ = sender.send_datagram(&bytes);

@@ -1,20 +1,11 @@
 //! How a server's session is set up.
 
 use super::scope::Scope;
-use crate::protocol::{Entity, Model, Refusal};
+use super::{Gate, Open};
+use crate::protocol::{Entity, Model};
 use evenkeel::policy::{Base, Policy};
 use evenkeel::wire::Format;
 use evenkeel::{Duration, HostId, Placing};
-
-/// Decides who may come in: given the token and the session's name. Answers how many entities the player may have.
-pub type Gate = Box<dyn FnMut(&[u8], &str) -> Result<Pass, Refusal> + Send>;
-
-/// What a player may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pass {
-    /// Entities at once; none for somebody who only watches.
-    pub max_entities: u32,
-}
 
 /// Decides who gets what a player leaves behind when it leaves: a player, the server, or nobody, and it goes.
 pub type Heir = Box<dyn FnMut(&Entity) -> Option<HostId> + Send>;
@@ -43,7 +34,7 @@ pub struct HubConfig {
     /// The session's time when this host's clock shows zero. Default: zero.
     pub origin: Duration,
     /// Decides who may come in. Default: everybody, with 64 entities each.
-    pub gate: Gate,
+    pub gate: Box<dyn Gate>,
     /// Players at once. Default: 1,000.
     pub max_players: usize,
     /// Connections at once that have not said hello. Default: 256.
@@ -74,7 +65,7 @@ impl Default for HubConfig {
             scope: None,
             heir: None,
             origin: Duration::ZERO,
-            gate: Box::new(|_, _| Ok(Pass { max_entities: 64 })),
+            gate: Box::new(Open { max_entities: 64 }),
             max_players: 1_000,
             max_guests: 256,
             hello_within: Duration::from_secs(5),

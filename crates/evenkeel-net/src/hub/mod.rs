@@ -7,15 +7,21 @@
 mod allowance;
 mod config;
 mod entities;
+mod gate;
 mod guests;
 mod members;
 mod messages;
 mod peers;
+mod report;
 mod scope;
+mod tally;
+mod token_gate;
 
-pub use config::{Gate, Heir, HubConfig, Pass};
+pub use config::{Heir, HubConfig};
 pub use entities::EntityError;
+pub use gate::{Asking, Gate, Open, Pass};
 pub use scope::{Scope, Sight};
+pub use token_gate::TokenGate;
 
 use crate::levels::Level;
 use crate::protocol::{self, APPLICATION, PASSED_ON, SERVER, ToPlayer};
@@ -28,6 +34,7 @@ use evenkeel::{
 use guests::Guest;
 use members::Member;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use tally::Tally;
 
 /// A connection, by a number of the transport's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -165,6 +172,7 @@ pub struct Hub {
     outgoing: VecDeque<Outgoing>,
     events: VecDeque<HubEvent>,
     counts: HubCounts,
+    tally: Tally,
     /// The number of the last player who came.
     last_host: u32,
     ending: Option<String>,
@@ -205,6 +213,7 @@ impl Hub {
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
             counts: HubCounts::default(),
+            tally: Tally::default(),
             last_host: SERVER.0,
             ending: None,
         })
@@ -273,12 +282,18 @@ impl Hub {
 
     /// Lets nobody in from now on, tells everybody why, and closes all connections.
     pub fn end(&mut self, why: &str) {
+        tracing::info!(why, players = self.members.len(), "the session ends");
         self.tell_all(&ToPlayer::Ending { why: why.to_owned() });
         self.ending = Some(why.to_owned());
         let open: Vec<Connection> = self.connections.keys().chain(self.guests.keys()).copied().collect();
         for to in open {
             self.outgoing.push_back(Outgoing { to, what: What::Close(why.to_owned()) });
         }
+    }
+
+    /// Whether nobody is let in any more.
+    pub fn is_ending(&self) -> bool {
+        self.ending.is_some()
     }
 
     /// A datagram arrived.
@@ -363,6 +378,7 @@ impl Hub {
         self.turn_away_the_silent(now);
         self.let_go_of_the_lost(now);
         self.review_all(now);
+        self.send_away_the_withdrawn(now);
         let time = self.now(now);
         self.relay(time);
     }
