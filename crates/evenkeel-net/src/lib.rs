@@ -4,6 +4,7 @@
 //!
 //! - [`Server`], [`Client`]: both halves of a session on real sockets;
 //! - [`hub`]: the server's half of a session, without sockets;
+//! - [`lobby`]: several sessions behind one set of connections, and a list of them;
 //! - [`protocol`]: what hosts say to each other besides the heart's datagrams;
 //! - [`seat`]: a player's half;
 //! - [`token`]: who may join what, signed by the operator;
@@ -13,6 +14,7 @@
 
 mod client;
 pub mod hub;
+pub mod lobby;
 pub mod protocol;
 pub mod seat;
 mod server;

@@ -1,7 +1,7 @@
 //! How a server's session is set up.
 
 use super::scope::Scope;
-use crate::protocol::{Entity, Model, Refusal};
+use crate::protocol::{Entity, Model, Refusal, Tags};
 use evenkeel::policy::{Base, Policy};
 use evenkeel::wire::Format;
 use evenkeel::{Duration, HostId, Placing};
@@ -23,6 +23,11 @@ pub type Heir = Box<dyn FnMut(&Entity) -> Option<HostId> + Send>;
 pub struct HubConfig {
     /// The session's name. Default: "main".
     pub session: String,
+    /// What the game says about the session to those who have not joined: within the bounds of
+    /// [`check_tags`](crate::protocol::check_tags). Default: nothing.
+    pub tags: Tags,
+    /// Whether to tell those who have not joined that they need a token. The gate decides for itself. Default: no.
+    pub token_needed: bool,
     /// Precision and bounds on the wire. Default: [`Format::default`].
     pub format: Format,
     /// Who is told what and when. Default: everything to everybody.
@@ -66,6 +71,8 @@ impl Default for HubConfig {
     fn default() -> Self {
         Self {
             session: "main".into(),
+            tags: Tags::new(),
+            token_needed: false,
             format: Format::default(),
             policy: Box::new(Base),
             placing: Placing { max_age: Duration::from_secs(10), ..Placing::default() },

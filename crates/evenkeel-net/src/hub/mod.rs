@@ -4,10 +4,11 @@
 //! measured delays. The session's clock is the hub's. Like the heart it is a state machine: connections, bytes and time go in,
 //! bytes come out.
 
-mod allowance;
+pub(crate) mod allowance;
 mod config;
 mod entities;
 mod guests;
+mod info;
 mod members;
 mod peers;
 mod scope;

@@ -4,8 +4,12 @@
 //! travel beside them; so do the game's own datagrams, behind [`APPLICATION`].
 
 mod peers;
+mod sessions;
 
 pub use peers::{Introduction, MAX_ADDRESSES, Model, PeerOffer, addresses};
+pub use sessions::{
+    Filter, InfoError, MAX_LISTED, MAX_TAG_NAME, MAX_TAG_VALUE, MAX_TAGS, SessionInfo, Tags, check_tags,
+};
 
 use evenkeel::lag::LagChange;
 use evenkeel::wire::{BitReader, BitWriter, FORMAT_BYTES, Format, FormatError};
@@ -101,6 +105,8 @@ pub enum ToServer {
     },
     /// Farewell.
     Bye,
+    /// Before hello: which sessions are there?
+    List(Filter),
 }
 
 /// What the server says to a player.
@@ -148,6 +154,13 @@ pub enum ToPlayer {
     Ending {
         /// Why.
         why: String,
+    },
+    /// These sessions are there, by name.
+    Sessions {
+        /// Some, or all of them.
+        sessions: Vec<SessionInfo>,
+        /// Whether there are others: ask again, for those [after](Filter::after) the last.
+        more: bool,
     },
 }
 

@@ -211,6 +211,8 @@ impl Seat {
             }
             ToPlayer::Message { from, bytes } => self.tell(SeatEvent::Message { from, bytes }),
             ToPlayer::Ending { why } => self.tell(SeatEvent::Ending { why }),
+            // A seat never asks for them.
+            ToPlayer::Sessions { .. } => {}
         }
         Ok(())
     }
