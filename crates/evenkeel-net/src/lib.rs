@@ -3,6 +3,7 @@
 //! Thin: it moves bytes and time between sockets and the heart, and decides nothing about fairness.
 //!
 //! - [`Server`], [`Client`]: both halves of a session on real sockets;
+//! - [`discovery`]: sessions on the local network, announced and found;
 //! - [`hub`]: the server's half of a session, without sockets;
 //! - [`lobby`]: several sessions behind one set of connections, and a list of them;
 //! - [`protocol`]: what hosts say to each other besides the heart's datagrams;
@@ -13,7 +14,9 @@
 #![forbid(unsafe_code)]
 
 mod client;
+pub mod discovery;
 pub mod hub;
+mod listing;
 pub mod lobby;
 pub mod protocol;
 pub mod seat;
@@ -23,4 +26,5 @@ pub mod token;
 pub mod transport;
 
 pub use client::{Client, LinkState};
+pub use listing::{ListError, list_sessions};
 pub use server::{Server, ServerError};

@@ -1,6 +1,8 @@
-//! A server: a [`Hub`] on real sockets.
+//! A server: a [`Lobby`] of one or more sessions on real sockets.
 
 use crate::hub::{Connection, Hub, HubConfig, Outgoing, What};
+use crate::lobby::{AddError, Lobby, LobbyConfig};
+use crate::protocol::SessionInfo;
 use crate::ticking::Ticking;
 use crate::transport::{self, ListenConfig, Listener};
 use evenkeel::{ConfigError, Instant};
@@ -22,6 +24,8 @@ const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_millis(500)
 pub enum ServerError {
     /// The session is set up wrongly.
     Config(ConfigError),
+    /// A session cannot be added to the others, or there is none.
+    Session(String),
     /// It cannot listen.
     Transport(transport::Error),
 }
@@ -30,6 +34,7 @@ impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config(error) => error.fmt(f),
+            Self::Session(why) => write!(f, "{why}"),
             Self::Transport(error) => error.fmt(f),
         }
     }
@@ -37,7 +42,16 @@ impl fmt::Display for ServerError {
 
 impl std::error::Error for ServerError {}
 
-/// A session's server, running in the background on the runtime it was started on. It stops when it is dropped.
+impl From<AddError> for ServerError {
+    fn from(error: AddError) -> Self {
+        match error {
+            AddError::Config(error) => Self::Config(error),
+            error => Self::Session(error.to_string()),
+        }
+    }
+}
+
+/// A server of one or more sessions, running in the background on the runtime it was started on. It stops when it is dropped.
 pub struct Server {
     shared: Arc<Shared>,
     address: SocketAddr,
@@ -46,26 +60,37 @@ pub struct Server {
 }
 
 struct Shared {
-    hub: Mutex<Hub>,
+    lobby: Mutex<Lobby>,
+    /// The session that there always is.
+    first: String,
     ticking: Ticking,
-    /// Somebody did something to the hub that may have to be sent.
+    /// Somebody did something to a session that may have to be sent.
     touched: Notify,
 }
 
 impl Shared {
-    fn hub(&self) -> MutexGuard<'_, Hub> {
-        // A panic elsewhere while the hub was held is no reason to stop serving everybody.
-        self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lobby(&self) -> MutexGuard<'_, Lobby> {
+        // A panic elsewhere while the lobby was held is no reason to stop serving everybody.
+        self.lobby.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Server {
-    /// Starts a server.
+    /// Starts a server of one session.
     pub async fn start(listen: ListenConfig, session: HubConfig) -> Result<Self, ServerError> {
-        let hub = Hub::new(session).map_err(ServerError::Config)?;
+        Self::start_many(listen, vec![session]).await
+    }
+
+    /// Starts a server of several sessions: players join one by its name, and [list](crate::list_sessions) them to choose.
+    pub async fn start_many(listen: ListenConfig, sessions: Vec<HubConfig>) -> Result<Self, ServerError> {
+        let none = || ServerError::Session("a server needs at least one session".into());
+        let first = sessions.first().ok_or_else(none)?.session.clone();
+        let mut lobby = Lobby::new(LobbyConfig::default());
+        sessions.into_iter().try_for_each(|session| lobby.add(session))?;
         let listener = Listener::bind(listen).await.map_err(ServerError::Transport)?;
         let (address, websocket) = (listener.local_address(), listener.websocket_address());
-        let shared = Arc::new(Shared { hub: Mutex::new(hub), ticking: Ticking::new(), touched: Notify::new() });
+        let (lobby, ticking, touched) = (Mutex::new(lobby), Ticking::new(), Notify::new());
+        let shared = Arc::new(Shared { lobby, first, ticking, touched });
         let task = tokio::spawn(Service::new(shared.clone()).run(listener));
         Ok(Self { shared, address, websocket, task })
     }
@@ -80,16 +105,44 @@ impl Server {
         self.websocket
     }
 
-    /// Looks at the session, or does something to it. Be brief: nothing is served meanwhile.
+    /// Looks at the session, the first if there are several, or does something to it. Be brief: nothing is served meanwhile.
     pub fn with<R>(&self, act: impl FnOnce(&mut Hub, Instant) -> R) -> R {
-        let answer = act(&mut self.shared.hub(), self.shared.ticking.now());
+        let Some(answer) = self.with_session(&self.shared.first, act) else {
+            unreachable!("the first session is never removed");
+        };
+        answer
+    }
+
+    /// Looks at the session of that name, or does something to it; none if there is none. Be brief: nothing is served meanwhile.
+    pub fn with_session<R>(&self, name: &str, act: impl FnOnce(&mut Hub, Instant) -> R) -> Option<R> {
+        self.with_lobby(|lobby, now| lobby.hub_mut(name).map(|hub| act(hub, now)))
+    }
+
+    /// What there is to know about each session, by name.
+    pub fn sessions(&self) -> Vec<SessionInfo> {
+        self.shared.lobby().sessions().collect()
+    }
+
+    /// Adds a session to those there are.
+    pub fn add_session(&self, session: HubConfig) -> Result<(), ServerError> {
+        Ok(self.with_lobby(|lobby, _| lobby.add(session))?)
+    }
+
+    /// Ends a session: everybody in it is told why. Answers whether there was one that could go: the first one stays for as long
+    /// as the server does.
+    pub fn remove_session(&self, name: &str, why: &str) -> bool {
+        name != self.shared.first && self.with_lobby(|lobby, now| lobby.remove(name, why, now))
+    }
+
+    fn with_lobby<R>(&self, act: impl FnOnce(&mut Lobby, Instant) -> R) -> R {
+        let answer = act(&mut self.shared.lobby(), self.shared.ticking.now());
         self.shared.touched.notify_one();
         answer
     }
 
     /// Tells everybody why it ends, closes all connections and stops.
     pub async fn stop(self, why: &str) {
-        self.with(|hub, _| hub.end(why));
+        self.with_lobby(|lobby, _| lobby.end(why));
         // Long enough for the last words to leave.
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
         self.task.abort();
@@ -141,7 +194,7 @@ impl Service {
 
     fn wake(&self) -> tokio::time::Instant {
         let latest = tokio::time::Instant::now() + LONGEST_SLEEP;
-        self.shared.hub().poll_timeout().map_or(latest, |due| self.shared.ticking.wake(due).min(latest))
+        self.shared.lobby().poll_timeout().map_or(latest, |due| self.shared.ticking.wake(due).min(latest))
     }
 
     fn welcome(&mut self, connection: transport::Connection) {
@@ -150,7 +203,7 @@ impl Service {
         let remote = Some(connection.remote());
         let (sender, mut receiver) = connection.split();
         self.connections.insert(name, sender);
-        self.shared.hub().handle_connected(name, remote, self.shared.ticking.now());
+        self.shared.lobby().handle_connected(name, remote, self.shared.ticking.now());
         let reports = self.report.clone();
         tokio::spawn(async move {
             while let Some(arrived) = receiver.receive().await {
@@ -163,16 +216,16 @@ impl Service {
     }
 
     fn take(&mut self, from: Connection, report: Report) {
-        let (mut hub, ticking) = (self.shared.hub(), self.shared.ticking);
+        let (mut lobby, ticking) = (self.shared.lobby(), self.shared.ticking);
         match report {
             Report::Arrived(transport::Arrived { at, what: transport::What::Datagram(bytes) }) => {
-                hub.handle_datagram(from, &bytes, ticking.at(at));
+                lobby.handle_datagram(from, &bytes, ticking.at(at));
             }
             Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) }) => {
-                hub.handle_message(from, &bytes, ticking.at(at));
+                lobby.handle_message(from, &bytes, ticking.at(at));
             }
             Report::Ended => {
-                hub.handle_disconnected(from, ticking.now());
+                lobby.handle_disconnected(from, ticking.now());
                 self.connections.remove(&from);
             }
         }
@@ -182,9 +235,9 @@ impl Service {
     /// takes no messages is closed.
     fn flush(&mut self) {
         let ticking = self.shared.ticking;
-        let mut hub = self.shared.hub();
-        hub.advance(ticking.now());
-        while let Some(Outgoing { to, what }) = hub.poll_transmit(ticking.now()) {
+        let mut lobby = self.shared.lobby();
+        lobby.advance(ticking.now());
+        while let Some(Outgoing { to, what }) = lobby.poll_transmit(ticking.now()) {
             let Some(sender) = self.connections.get(&to) else { continue };
             match what {
                 What::Datagram(bytes) => {
