@@ -41,7 +41,8 @@ fn until<T>(browser: &mut Browser, what: &str, mut seen: impl FnMut(Sighting) ->
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("never: {what} ({:?}; trouble: {:?})", browser.found().collect::<Vec<_>>(), browser.trouble());
+    let trouble = browser.trouble().map(str::to_owned);
+    panic!("never: {what} ({:?}; trouble: {trouble:?})", browser.found().collect::<Vec<_>>());
 }
 
 fn find(browser: &mut Browser, what: &str, mut wanted: impl FnMut(&Found) -> bool) -> Found {
@@ -77,7 +78,8 @@ fn sessions_are_found_as_they_come_and_change_and_go() {
     until(&mut browser, "both are found", |sighting| {
         let Sighting::Found(found) = sighting else { return None };
         assert_eq!((found.hash, found.url.as_str()), ([7; 32], "https://127.0.0.1:4433/"));
-        *(if found.session.name == hills.name { &mut one } else { &mut other }) = Some(*found);
+        let seen = if found.session.name == hills.name { &mut one } else { &mut other };
+        *seen = Some(*found);
         (one.is_some() && other.is_some()).then_some(())
     });
     let (one, other) = (one.unwrap(), other.unwrap());
@@ -113,7 +115,8 @@ async fn what_is_found_can_be_connected_to_and_nobody_else_passes_for_it() {
         let (mut found, mut lie) = (None, None);
         until(&mut browser, "both are found", |sighting| {
             let Sighting::Found(seen) = sighting else { return None };
-            *(if seen.session.name == "lies" { &mut lie } else { &mut found }) = Some(*seen);
+            let place = if seen.session.name == "lies" { &mut lie } else { &mut found };
+            *place = Some(*seen);
             found.clone().zip(lie.clone())
         })
     })

@@ -131,7 +131,7 @@ fn seats_play_through_a_lobby_as_through_a_hub() {
         .map(|name| Seat::new(SeatConfig { session: name.into(), ..SeatConfig::named("Ada") }).unwrap())
         .into();
     (0..3).for_each(|guest| lobby.handle_connected(Connection(guest), None, at(0)));
-    let mut events = vec![Vec::new(); 3];
+    let (mut events, mut on_its_way) = (vec![Vec::new(); 3], Vec::new());
     for now in (0..3_000).step_by(5).map(at) {
         for (guest, seat) in (0..).zip(&mut seats) {
             while let Some(out) = seat.poll_transmit(now) {
@@ -142,7 +142,8 @@ fn seats_play_through_a_lobby_as_through_a_hub() {
                 }
             }
         }
-        for Outgoing { to, what } in told(&mut lobby, now) {
+        // What is sent arrives in the next step.
+        for Outgoing { to, what } in std::mem::replace(&mut on_its_way, told(&mut lobby, now)) {
             let seat = &mut seats[to.0 as usize];
             match what {
                 What::Message(bytes) => seat.handle_message(&bytes, now).unwrap(),
