@@ -1,7 +1,7 @@
 //! A server: a [`Lobby`] of one or more sessions on real sockets.
 
 use crate::hub::{Connection, Hub, HubConfig, Outgoing, What};
-use crate::lobby::{AddError, Lobby, LobbyConfig};
+use crate::lobby::{AddError, Lobby, LobbyConfig, LobbyCounts};
 use crate::protocol::SessionInfo;
 use crate::ticking::Ticking;
 use crate::transport::{self, ListenConfig, Listener};
@@ -85,7 +85,7 @@ impl Server {
     pub async fn start_many(listen: ListenConfig, sessions: Vec<HubConfig>) -> Result<Self, ServerError> {
         let none = || ServerError::Session("a server needs at least one session".into());
         let first = sessions.first().ok_or_else(none)?.session.clone();
-        let mut lobby = Lobby::new(LobbyConfig::default());
+        let mut lobby = Lobby::new(LobbyConfig::of(&sessions));
         sessions.into_iter().try_for_each(|session| lobby.add(session))?;
         let listener = Listener::bind(listen).await.map_err(ServerError::Transport)?;
         let (address, websocket) = (listener.local_address(), listener.websocket_address());
@@ -121,6 +121,11 @@ impl Server {
     /// What there is to know about each session, by name.
     pub fn sessions(&self) -> Vec<SessionInfo> {
         self.shared.lobby().sessions().collect()
+    }
+
+    /// What happened so far to those who have not joined any session.
+    pub fn lobby_counts(&self) -> LobbyCounts {
+        self.shared.lobby().counts()
     }
 
     /// Adds a session to those there are.

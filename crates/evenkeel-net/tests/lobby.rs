@@ -273,6 +273,11 @@ fn guests_are_bounded_in_number_in_time_and_in_what_they_ask() {
     let all = told(&mut lobby, at(80_000));
     assert!(matches!(refused(&all, 4), Refusal::Expelled(_)));
     assert_eq!(messages(&all, 4).iter().filter(|m| matches!(m, ToPlayer::Sessions { .. })).count(), 8);
+    // A server's sessions say how patient it is.
+    let patient = HubConfig { max_guests: 7, hello_within: Duration::from_secs(90), ..session("hills") };
+    let patient = LobbyConfig::of(&[HubConfig { max_guests: 3, ..session("plains") }, patient]);
+    assert_eq!((patient.max_guests, patient.speak_within), (7, Duration::from_secs(90)));
+    assert!(patient.join_within >= patient.speak_within);
     // The time of a guest is a time to wake up at.
     lobby.handle_connected(Connection(5), None, at(90_000));
     told(&mut lobby, at(90_000));

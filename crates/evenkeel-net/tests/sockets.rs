@@ -174,6 +174,7 @@ async fn one_server_has_several_sessions_and_says_which() {
     until("Cy is told", || std::iter::from_fn(|| cy.poll_event()).any(|e| matches!(e, SeatEvent::Ending { .. }))).await;
     assert!(list_sessions(&url, trust, plain).await.unwrap().is_empty());
     assert!(ada.is_ready());
+    assert_eq!(server.lobby_counts().listed, 4);
     let stranger = list_sessions(&url, Trust::Hashes(vec![[0; 32]]), Filter::default()).await;
     assert!(matches!(stranger, Err(ListError::Transport(_))), "{stranger:?}");
 }

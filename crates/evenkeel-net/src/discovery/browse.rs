@@ -55,6 +55,8 @@ pub struct Browser {
     daemon: Daemon,
     events: Receiver<ServiceEvent>,
     found: BTreeMap<String, Found>,
+    /// What was found once and may be gone: to be told so.
+    lost: Vec<String>,
 }
 
 impl Browser {
@@ -67,26 +69,32 @@ impl Browser {
     pub fn start_on(network: &Network) -> Result<Self, DiscoveryError> {
         let daemon = network.daemon()?;
         let events = daemon.daemon.browse(SERVICE)?;
-        Ok(Self { daemon, events, found: BTreeMap::new() })
+        Ok(Self { daemon, events, found: BTreeMap::new(), lost: Vec::new() })
     }
 
     /// What has happened since, one at a time. It does not wait: call it every frame, or every second, until it answers `None`.
     pub fn poll(&mut self) -> Option<Sighting> {
+        if let Some(instance) = self.lost.pop() {
+            return Some(Sighting::Gone { instance });
+        }
         for _ in 0..AT_ONCE {
             let event = match self.events.try_recv() {
                 Ok(event) => event,
                 Err(mdns_sd::TryRecvError::Empty) => return None,
-                // More happened than could wait to be looked at: begin anew. What is known stays known.
-                Err(mdns_sd::TryRecvError::Disconnected) => {
-                    self.events = self.daemon.daemon.browse(SERVICE).ok()?;
-                    return None;
-                }
+                Err(mdns_sd::TryRecvError::Disconnected) => return self.begin_anew(),
             };
             if let Some(sighting) = self.handle(event) {
                 return Some(sighting);
             }
         }
         None
+    }
+
+    /// More happened than could wait to be looked at, and nobody knows what: whatever is still there is found again.
+    fn begin_anew(&mut self) -> Option<Sighting> {
+        self.events = self.daemon.daemon.browse(SERVICE).ok()?;
+        self.lost = std::mem::take(&mut self.found).into_keys().collect();
+        self.lost.pop().map(|instance| Sighting::Gone { instance })
     }
 
     /// The sessions that are there, as far as is known.

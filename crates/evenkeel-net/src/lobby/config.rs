@@ -1,5 +1,6 @@
 //! How a lobby is set up, and why it takes no session.
 
+use crate::hub::HubConfig;
 use crate::protocol::InfoError;
 use evenkeel::{ConfigError, Duration};
 use std::fmt;
@@ -28,6 +29,16 @@ impl Default for LobbyConfig {
             join_within: Duration::from_secs(60),
             lists_per_second: 4,
         }
+    }
+}
+
+impl LobbyConfig {
+    /// As patient with guests, and with as many, as the most generous of these sessions would be on its own.
+    pub fn of(sessions: &[HubConfig]) -> Self {
+        let usual = Self::default();
+        let max_guests = sessions.iter().map(|session| session.max_guests).max().unwrap_or(usual.max_guests);
+        let speak_within = sessions.iter().map(|session| session.hello_within).max().unwrap_or(usual.speak_within);
+        Self { max_guests, speak_within, join_within: usual.join_within.max(speak_within), ..usual }
     }
 }
 
