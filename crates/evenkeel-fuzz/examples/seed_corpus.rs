@@ -8,7 +8,7 @@ use evenkeel::{
     Duration, EntityId, GlobalTime, HostId, Motion, Pose, Quat, Receiver, ReceiverConfig, Sender, SenderConfig,
     Threshold, Vec3,
 };
-use evenkeel_fuzz::script::{Script, clock, receiver, sender, timewarp};
+use evenkeel_fuzz::script::{Script, clock, levels, receiver, sender, timewarp};
 use evenkeel_games::operations::record;
 use evenkeel_games::{Arena, Setup, ShipPilot, Spaceship, TankPilot, arena, spaceship};
 use evenkeel_link::Conditions;
@@ -33,6 +33,7 @@ fn main() -> Result<()> {
         ("receiver", receivers()?),
         ("sender", senders()),
         ("clock", clocks()),
+        ("levels", conversations()),
         ("timewarp", timewarps()),
         ("token", tokens()?),
         ("recording", recordings()?),
@@ -289,6 +290,52 @@ fn clocks() -> Vec<Vec<u8>> {
     let length = pong.emit(&mut buffer);
     seeds.push(buffer[..length].to_vec());
     seeds
+}
+
+/// Conversations at all levels, with losses, with echoes, with games that do not listen, and things that nobody said.
+fn conversations() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for (kind, lengths) in [(0u8, 40u16), (1, 250), (2, 3)] {
+        let mut script = Script::default();
+        script.bytes(&[levels::ROUND_TRIP, 0]).span(Duration::from_millis(i64::from(kind) * 60));
+        for i in 0..36u8 {
+            script.bytes(&[levels::SEND, i % 2, i, i % 3]).bytes(&(lengths + u16::from(i)).to_le_bytes());
+            script.bytes(&[levels::TRANSMIT, i % 2, levels::WAIT]).span(Duration::from_millis(7));
+            match i % 6 {
+                0 => script.bytes(&[levels::LOSE, i % 4]),
+                1 => script.bytes(&[levels::ALONG, 0, 200, 0, levels::DELIVER, 3, 0]),
+                2 => script.bytes(&[levels::DELIVER, 0, 0, levels::DELIVER, 0, 1]),
+                _ => script.bytes(&[levels::DELIVER, i % 5, 1, levels::DELIVER, 0, 1]),
+            };
+            if kind != 1 || i > 30 {
+                script.bytes(&[levels::MESSAGES, 0, levels::MESSAGES, 1]);
+            }
+        }
+        seeds.push(script.0);
+    }
+    seeds.push(said_by_nobody().0);
+    seeds
+}
+
+/// Messages and acknowledgements that are possible, and some that are not.
+fn said_by_nobody() -> Script {
+    let said = [
+        [0xA0, 0, 0, 1].as_slice(),
+        &[0xA0, 1, 3, 1],
+        &[0xA0, 2, 0x81, 0x80, 4, 9],
+        &[0xA0, 3, 7, 1, 0, 0, 0, 2, 1],
+        &[0xA0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 8, 8, 5, 1, 0],
+        &[0xA0, 4, 1, 0, 0, 0, 1, 3],
+        &[0xA0, 4, 0, 0, 0, 0, 1, 2],
+    ];
+    let mut script = Script::default();
+    for bytes in said {
+        script.bytes(&[levels::SEND, 0, 4, 1, 9, 0, levels::TRANSMIT, 0]);
+        for way in 0..3 {
+            script.bytes(&[levels::BYTES, way]).chunk(bytes);
+        }
+    }
+    script
 }
 
 /// Games of a second or two: in order, late, twice, contradicting, not permitted, overruled, briefed.

@@ -13,6 +13,7 @@
 mod clock;
 mod finite;
 mod input;
+mod levels;
 mod receiver;
 pub mod script;
 mod sender;
@@ -22,6 +23,7 @@ mod token;
 mod wire;
 
 pub use clock::clock;
+pub use levels::levels;
 pub use receiver::receiver;
 pub use sender::sender;
 pub use text::{budget_and_policy, conditions, matrix, operations, recording};
@@ -33,13 +35,14 @@ pub use wire::{body, datagram, format};
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("body", body),
     ("budget_and_policy", budget_and_policy),
     ("clock", clock),
     ("conditions", conditions),
     ("datagram", datagram),
     ("format", format),
+    ("levels", levels),
     ("matrix", matrix),
     ("operations", operations),
     ("receiver", receiver),

@@ -98,6 +98,30 @@ pub mod timewarp {
     pub const COUNT: u8 = 7;
 }
 
+/// What a script for two ends of a connection may ask for. An end is 0 or 1.
+pub mod levels {
+    /// Time passes: a span, which may be negative.
+    pub const WAIT: u8 = 0;
+    /// A message is sent: by which end, its level (modulo 5, the channel above that), for whom, how many bytes.
+    pub const SEND: u8 = 1;
+    /// What is to be sent is collected: from which end.
+    pub const TRANSMIT: u8 = 2;
+    /// Something else is sent: from which end, how much may go along with it.
+    pub const ALONG: u8 = 3;
+    /// Something arrives: which of all that is under way, and whether it will come again.
+    pub const DELIVER: u8 = 4;
+    /// Something is lost: which of all that is under way.
+    pub const LOSE: u8 = 5;
+    /// The game collects its messages: at which end.
+    pub const MESSAGES: u8 = 6;
+    /// Any bytes arrive: by which way, how long, they.
+    pub const BYTES: u8 = 7;
+    /// The round trip is told: to which end, a span.
+    pub const ROUND_TRIP: u8 = 8;
+    /// How many there are.
+    pub const COUNT: u8 = 9;
+}
+
 /// A script being written.
 #[derive(Clone, Debug, Default)]
 pub struct Script(pub Vec<u8>);

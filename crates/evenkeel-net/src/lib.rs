@@ -2,9 +2,10 @@
 //!
 //! Thin: it moves bytes and time between sockets and the heart, and decides nothing about fairness.
 //!
-//! - [`Server`], [`Client`]: both halves of a session on real sockets;
+//! - [`Server`], [`Client`], [`Peer`]: both halves of a session on real sockets;
 //! - [`discovery`]: sessions on the local network, announced and found;
 //! - [`hub`]: the server's half of a session, without sockets;
+//! - [`levels`]: the game's own messages, at five levels of service;
 //! - [`lobby`]: several sessions behind one set of connections, and a list of them;
 //! - [`protocol`]: what hosts say to each other besides the heart's datagrams;
 //! - [`seat`]: a player's half;
@@ -13,9 +14,11 @@
 
 #![forbid(unsafe_code)]
 
+mod background;
 mod client;
 pub mod discovery;
 pub mod hub;
+pub mod levels;
 mod listing;
 pub mod lobby;
 pub mod protocol;
@@ -25,6 +28,6 @@ mod ticking;
 pub mod token;
 pub mod transport;
 
-pub use client::{Client, LinkState};
+pub use client::{Client, ClientConfig, Frame, LinkState, Peer, PeerConfig, StartError};
 pub use listing::{ListError, list_sessions};
 pub use server::{Server, ServerError};

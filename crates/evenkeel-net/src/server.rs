@@ -1,6 +1,7 @@
 //! A server: a [`Lobby`] of one or more sessions on real sockets.
 
 use crate::hub::{Connection, Hub, HubConfig, Outgoing, What};
+use crate::levels;
 use crate::lobby::{AddError, Lobby, LobbyConfig, LobbyCounts};
 use crate::protocol::SessionInfo;
 use crate::ticking::Ticking;
@@ -89,7 +90,7 @@ impl Server {
         sessions.into_iter().try_for_each(|session| lobby.add(session))?;
         let listener = Listener::bind(listen).await.map_err(ServerError::Transport)?;
         let (address, websocket) = (listener.local_address(), listener.websocket_address());
-        let (lobby, ticking, touched) = (Mutex::new(lobby), Ticking::new(), Notify::new());
+        let (lobby, ticking, touched) = (Mutex::new(lobby), Ticking::new(None), Notify::new());
         let shared = Arc::new(Shared { lobby, first, ticking, touched });
         let task = tokio::spawn(Service::new(shared.clone()).run(listener));
         Ok(Self { shared, address, websocket, task })
@@ -221,10 +222,15 @@ impl Service {
     }
 
     fn take(&mut self, from: Connection, report: Report) {
-        let (mut lobby, ticking) = (self.shared.lobby(), self.shared.ticking);
+        let (mut lobby, ticking) = (self.shared.lobby(), &self.shared.ticking);
         match report {
             Report::Arrived(transport::Arrived { at, what: transport::What::Datagram(bytes) }) => {
                 lobby.handle_datagram(from, &bytes, ticking.at(at));
+            }
+            Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) })
+                if levels::is_unordered(&bytes) =>
+            {
+                lobby.handle_unordered(from, &bytes, ticking.at(at));
             }
             Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) }) => {
                 lobby.handle_message(from, &bytes, ticking.at(at));
@@ -239,7 +245,7 @@ impl Service {
     /// Sends whatever is to be sent. What a connection does not take is its own loss: datagrams are missed, and one that
     /// takes no messages is closed.
     fn flush(&mut self) {
-        let ticking = self.shared.ticking;
+        let ticking = &self.shared.ticking;
         let mut lobby = self.shared.lobby();
         lobby.advance(ticking.now());
         while let Some(Outgoing { to, what }) = lobby.poll_transmit(ticking.now()) {
@@ -253,8 +259,18 @@ impl Service {
                         sender.close("it does not read what it is sent");
                     }
                 }
+                What::Unordered(bytes) => {
+                    if send_unordered(sender, bytes).is_err() {
+                        sender.close("it does not read what it is sent");
+                    }
+                }
                 What::Close(why) => sender.close(&why),
             }
         }
     }
+}
+
+/// Sends what need not be in order. So far it is: the transport has one stream, and such messages tell by their second byte.
+fn send_unordered(sender: &transport::Sender, bytes: Vec<u8>) -> Result<(), transport::SendError> {
+    sender.send_message(bytes)
 }

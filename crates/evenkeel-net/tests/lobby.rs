@@ -4,13 +4,16 @@
 
 use evenkeel::{Duration, Instant};
 use evenkeel_net::hub::{Connection, HubConfig, Outgoing, What};
+use evenkeel_net::levels::{Level, Party};
 use evenkeel_net::lobby::{AddError, Lobby, LobbyConfig, MAX_SESSIONS};
 use evenkeel_net::protocol::{
-    Filter, InfoError, MAX_LISTED, Model, Refusal, SERVER, SessionInfo, Tags, ToPlayer, ToServer, VERSION, decode,
-    encode, entity_of,
+    Filter, InfoError, MAX_LISTED, Model, Refusal, SessionInfo, Tags, ToPlayer, ToServer, VERSION, decode, encode,
+    entity_of,
 };
 use evenkeel_net::seat::{Seat, SeatConfig, SeatEvent, ToSend};
 use proptest::prelude::*;
+
+const LEVELS: [Level; 4] = [Level::Ordered, Level::Unordered, Level::Unreliable, Level::Quickest];
 
 fn at(millis: i64) -> Instant {
     Instant::from_millis(millis)
@@ -99,16 +102,10 @@ fn players_of_one_session_never_hear_of_the_other() {
     let tank = entity_of(you(1), 0).unwrap();
     say(&mut lobby, 1, &ToServer::Make { entity: tank, about: b"hilly".to_vec() }, at(10));
     say(&mut lobby, 3, &ToServer::Make { entity: tank, about: b"plain".to_vec() }, at(10));
-    say(&mut lobby, 1, &ToServer::Message { to: None, bytes: b"from the hills".to_vec() }, at(10));
-    say(&mut lobby, 3, &ToServer::Message { to: Some(you(2)), bytes: b"from the plains".to_vec() }, at(10));
     let all = told(&mut lobby, at(10));
-    for (guest, about, from) in [(2, &b"hilly"[..], &b"from the hills"[..]), (4, b"plain", b"from the plains")] {
+    for (guest, about) in [(2, &b"hilly"[..]), (4, b"plain")] {
         let heard = messages(&all, guest);
-        assert!(
-            matches!(&heard[..], [ToPlayer::Entity(made), ToPlayer::Message { bytes, .. }]
-            if made.about == about && bytes == from),
-            "{heard:?}"
-        );
+        assert!(matches!(&heard[..], [ToPlayer::Entity(made)] if made.about == about), "{heard:?}");
     }
     assert!(messages(&all, 1).is_empty() && messages(&all, 3).is_empty());
     // When one session goes, those in it are told, and the others do not notice.
@@ -134,9 +131,15 @@ fn seats_play_through_a_lobby_as_through_a_hub() {
     let (mut events, mut on_its_way) = (vec![Vec::new(); 3], Vec::new());
     for now in (0..3_000).step_by(5).map(at) {
         for (guest, seat) in (0..).zip(&mut seats) {
+            if now == at(2_000) {
+                for level in LEVELS {
+                    seat.send(Party::Everybody, level, vec![guest as u8], now).unwrap();
+                }
+            }
             while let Some(out) = seat.poll_transmit(now) {
                 match out {
                     ToSend::Message(bytes) => lobby.handle_message(Connection(guest), &bytes, now),
+                    ToSend::Unordered(bytes) => lobby.handle_unordered(Connection(guest), &bytes, now),
                     ToSend::Datagram(bytes) => lobby.handle_datagram(Connection(guest), &bytes, now),
                     ToSend::ToPeer(..) => unreachable!("there are no peers"),
                 }
@@ -147,6 +150,7 @@ fn seats_play_through_a_lobby_as_through_a_hub() {
             let seat = &mut seats[to.0 as usize];
             match what {
                 What::Message(bytes) => seat.handle_message(&bytes, now).unwrap(),
+                What::Unordered(bytes) => seat.handle_unordered(&bytes).unwrap(),
                 What::Datagram(bytes) => seat.handle_datagram(&bytes, now),
                 What::Close(why) => panic!("{to:?}: {why}"),
             }
@@ -158,6 +162,13 @@ fn seats_play_through_a_lobby_as_through_a_hub() {
     assert!(seats.iter().all(Seat::is_ready), "pings get through and are answered");
     let met = |guest: usize| events[guest].iter().filter(|e| matches!(e, SeatEvent::Came(_))).count();
     assert_eq!([met(0), met(1), met(2)], [0, 1, 1]);
+    // The game's messages stay where they were said, however they travel.
+    let said = |event: &SeatEvent| match event {
+        SeatEvent::Message { bytes, .. } => Some(bytes[0]),
+        _ => None,
+    };
+    let heard = |guest: usize| events[guest].iter().filter_map(said).collect::<Vec<u8>>();
+    assert_eq!([heard(0), heard(1), heard(2)], [vec![], vec![2; LEVELS.len()], vec![1; LEVELS.len()]]);
 }
 
 #[test]
@@ -322,10 +333,10 @@ fn a_session_that_is_spoken_to_from_outside_sends_at_once() {
     told(&mut lobby, at(0));
     assert_ne!(lobby.poll_timeout(), Some(Instant::MIN), "there is nothing to do");
     let (host, _) = lobby.hub("plains").unwrap().players().next().unwrap();
-    lobby.hub_mut("plains").unwrap().send(host, b"psst".to_vec());
+    lobby.hub_mut("plains").unwrap().send(host, Level::Unordered, b"psst".to_vec(), at(1)).unwrap();
     assert_eq!(lobby.poll_timeout(), Some(Instant::MIN));
-    let heard = messages(&told(&mut lobby, at(1)), 1);
-    assert_eq!(heard, [ToPlayer::Message { from: SERVER, bytes: b"psst".to_vec() }]);
+    let all = told(&mut lobby, at(1));
+    assert!(matches!(&all[..], [Outgoing { to: Connection(1), what: What::Unordered(_) }]), "{all:?}");
     // A player who is lost is let go of in time.
     lobby.handle_disconnected(Connection(1), at(2));
     told(&mut lobby, at(2));
@@ -336,7 +347,7 @@ fn a_session_that_is_spoken_to_from_outside_sends_at_once() {
 proptest! {
     #[test]
     fn any_bytes_are_survived_and_harm_nobody(
-        said in prop::collection::vec((0u64..4, any::<bool>(), prop::collection::vec(any::<u8>(), 0..60)), 0..40)
+        said in prop::collection::vec((0u64..4, 0..3, prop::collection::vec(any::<u8>(), 0..60)), 0..40)
     ) {
         let mut lobby = lobby(["hills", "plains"].map(session));
         lobby.handle_connected(Connection(9), None, at(0));
@@ -346,11 +357,11 @@ proptest! {
         }
         say(&mut lobby, 0, &hello("plains", "Eve"), at(0));
         told(&mut lobby, at(0));
-        for (from, datagram, bytes) in said {
-            if datagram {
-                lobby.handle_datagram(Connection(from), &bytes, at(1));
-            } else {
-                lobby.handle_message(Connection(from), &bytes, at(1));
+        for (from, how, bytes) in said {
+            match how {
+                0 => lobby.handle_datagram(Connection(from), &bytes, at(1)),
+                1 => lobby.handle_unordered(Connection(from), &bytes, at(1)),
+                _ => lobby.handle_message(Connection(from), &bytes, at(1)),
             }
             let all = told(&mut lobby, at(1));
             prop_assert!(all.iter().all(|out| out.to != Connection(9)));

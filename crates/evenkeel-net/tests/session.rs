@@ -7,8 +7,9 @@ mod common;
 use common::{World, ms};
 use evenkeel::{Duration, EntityId, GlobalTime, HostId, Instant, LagChange, PlaceError, Pose, Threshold, Vec3};
 use evenkeel_net::hub::{Connection, HubConfig, HubEvent, Pass};
-use evenkeel_net::protocol::{Refusal, ToServer, encode, entity_of};
-use evenkeel_net::seat::{SeatConfig, SeatEvent};
+use evenkeel_net::levels::{Channel, Level, LevelError, Party};
+use evenkeel_net::protocol::{Refusal, SERVER, ToServer, encode, entity_of};
+use evenkeel_net::seat::{SeatConfig, SeatError, SeatEvent};
 
 /// Where a tank is at a time of the session: forth and back along a line of its own.
 fn drive(number: usize, t: GlobalTime) -> Pose {
@@ -200,7 +201,7 @@ fn garbage_floods_and_silence_hurt_nobody_else() {
     // A flood of messages.
     let flood = world.join(SeatConfig::named("Flo"), 10);
     play(&mut world, &tanks, 1_000);
-    let chatter = encode(&ToServer::Message { to: None, bytes: vec![7; 100] }).unwrap();
+    let chatter = [[0xA0, 0, 0].as_slice(), &[7; 100]].concat();
     for _ in 0..1_000 {
         world.hub.handle_message(Connection(flood as u64), &chatter, world.now);
     }
@@ -215,23 +216,150 @@ fn garbage_floods_and_silence_hurt_nobody_else() {
     assert!(off < 0.15, "{off} m");
 }
 
-#[test]
-fn messages_of_the_game_go_where_they_should() {
-    let (mut world, _) = game(HubConfig::default());
-    world.guests[0].seat.send(None, b"to all".to_vec()).unwrap();
-    world.guests[0].seat.send(Some(HostId(3)), b"to Cy".to_vec()).unwrap();
-    world.guests[0].seat.send(Some(HostId(0)), b"to the server".to_vec()).unwrap();
-    world.run(400, |_| {});
-    let got = |world: &World, guest: usize| {
-        let message = |event: &SeatEvent| match event {
-            SeatEvent::Message { bytes, .. } => Some(String::from_utf8(bytes.clone()).unwrap()),
-            _ => None,
-        };
-        world.guests[guest].events.iter().filter_map(message).collect::<Vec<_>>()
+/// All levels.
+const LEVELS: [Level; 5] =
+    [Level::Ordered, Level::Unordered, Level::Unreliable, Level::Newest(Channel(7)), Level::Quickest];
+
+fn send(world: &mut World, guest: usize, to: impl Into<Party>, level: Level, text: &str) {
+    let local = world.local(guest);
+    world.guests[guest].seat.send(to, level, text.into(), local).unwrap();
+}
+
+/// What a player was told by others and by the server, in the order of its levels.
+fn told(world: &World, guest: usize) -> Vec<(HostId, Level, String)> {
+    let message = |event: &SeatEvent| match event {
+        SeatEvent::Message { from, level, bytes } => Some((*from, *level, String::from_utf8(bytes.clone()).unwrap())),
+        _ => None,
     };
-    assert_eq!((got(&world, 1), got(&world, 2)), (vec!["to all".into()], vec!["to all".into(), "to Cy".into()]));
-    let to_server = HubEvent::Message { from: HostId(1), bytes: b"to the server".to_vec() };
-    assert!(world.hub_events.contains(&to_server));
+    let mut told: Vec<_> = world.guests[guest].events.iter().filter_map(message).collect();
+    told.sort();
+    told
+}
+
+#[test]
+fn messages_of_the_game_go_where_they_should_at_every_level() {
+    let (mut world, _) = game(HubConfig::default());
+    for level in LEVELS {
+        send(&mut world, 0, Party::Everybody, level, "to all");
+        send(&mut world, 1, HostId(3), level, "to Cy");
+        send(&mut world, 2, SERVER, level, "to the server");
+        world.hub.send(HostId(1), level, b"to Ada".to_vec(), world.now).unwrap();
+        world.hub.broadcast(level, b"from the server", world.now).unwrap();
+        // Whoever is not here misses it.
+        send(&mut world, 0, HostId(99), level, "to nobody");
+        world.hub.send(HostId(99), level, b"to nobody".to_vec(), world.now).unwrap();
+        world.run(400, |_| {});
+    }
+    let at_all = |from: u32, text: &str| LEVELS.map(|level| (HostId(from), level, text.to_owned()));
+    let server = at_all(0, "from the server");
+    let sorted = |parts: &[&[(HostId, Level, String)]]| {
+        let mut all = parts.concat();
+        all.sort();
+        all
+    };
+    assert_eq!(told(&world, 0), sorted(&[&server, &at_all(0, "to Ada")]));
+    assert_eq!(told(&world, 1), sorted(&[&server, &at_all(1, "to all")]));
+    assert_eq!(told(&world, 2), sorted(&[&server, &at_all(1, "to all"), &at_all(2, "to Cy")]));
+    for level in LEVELS {
+        let to_server = HubEvent::Message { from: HostId(3), level, bytes: b"to the server".to_vec() };
+        assert_eq!(world.hub_events.iter().filter(|event| **event == to_server).count(), 1, "{level:?}");
+    }
+    assert!(world.guests.iter().all(|g| g.closed.is_none()) && world.hub.counts().unusable == 0);
+    assert!(world.guests.iter().all(|g| g.seat.levels().unacknowledged() == 0));
+}
+
+#[test]
+fn what_is_quickest_arrives_once_whatever_is_lost() {
+    let (mut world, tanks) = game(HubConfig::default());
+    world.lose_one_in = 3;
+    for n in 0..100 {
+        send(&mut world, 0, Party::Everybody, Level::Quickest, &format!("{n:02}"));
+        send(&mut world, 1, HostId(1), Level::Newest(Channel(0)), &format!("{n:02}"));
+        play(&mut world, &tanks, 40);
+    }
+    play(&mut world, &tanks, 3_000);
+    let expected: Vec<_> = (0..100).map(|n| (HostId(1), Level::Quickest, format!("{n:02}"))).collect();
+    assert_eq!((told(&world, 1), told(&world, 2)), (expected.clone(), expected));
+    let newest = |event: &SeatEvent| matches!(event, SeatEvent::Message { level: Level::Newest(_), .. });
+    let newest: Vec<_> = world.guests[0].events.iter().filter(|event| newest(event)).collect();
+    assert!((30..60).contains(&newest.len()), "two losses of a third each: {}", newest.len());
+    assert!(world.guests.iter().all(|g| g.seat.levels().unacknowledged() == 0));
+    assert!((1..=3).all(|host| world.hub.levels(HostId(host)).unwrap().unacknowledged() == 0));
+}
+
+#[test]
+fn whoever_acknowledges_nothing_slows_nobody_else() {
+    let (mut world, _) = game(HubConfig::default());
+    world.guests[2].linked = false;
+    for n in 0..100 {
+        send(&mut world, 0, Party::Everybody, Level::Quickest, &format!("{n:02}"));
+        world.run(50, |_| {});
+    }
+    world.run(400, |_| {});
+    assert_eq!(told(&world, 1).len(), 100);
+    assert_eq!((world.hub.counts().slowed, world.hub.counts().undelivered), (100 - 64, 0));
+    // The application itself is told.
+    let sent = world.hub.send(HostId(3), Level::Quickest, b"x".to_vec(), world.now);
+    assert_eq!(sent, Err(LevelError::Full));
+}
+
+#[test]
+fn messages_begin_anew_with_another_connection() {
+    let (mut world, _) = game(HubConfig::default());
+    for level in LEVELS {
+        send(&mut world, 1, HostId(1), level, "before");
+    }
+    world.run(300, |_| {});
+    world.guests[1].linked = false;
+    let lost = world.guests[1].connection;
+    let local = world.local(1);
+    world.guests[1].seat.handle_lost("a test", local);
+    world.hub.handle_disconnected(lost, world.now);
+    let local = world.local(1);
+    let refused = world.guests[1].seat.send(HostId(1), Level::Quickest, Vec::new(), local);
+    assert_eq!(refused, Err(SeatError::NotReady));
+    send(&mut world, 0, HostId(2), Level::Quickest, "missed");
+    world.run(200, |_| {});
+    world.reconnect(1);
+    world.run(500, |_| {});
+    for level in LEVELS {
+        send(&mut world, 1, HostId(1), level, "later");
+        send(&mut world, 0, HostId(2), level, "welcome back");
+    }
+    world.run(500, |_| {});
+    assert_eq!(told(&world, 0), LEVELS.map(|level| ["before", "later"].map(|t| (HostId(2), level, t.into()))).concat());
+    assert_eq!(told(&world, 1), LEVELS.map(|level| (HostId(1), level, "welcome back".into())));
+}
+
+#[test]
+fn limits_hold_at_every_level() {
+    let (mut world, tanks) = game(HubConfig::default());
+    let local = world.local(0);
+    let seat = &mut world.guests[0].seat;
+    let sent = seat.send(SERVER, Level::Quickest, vec![0; 1_200], local);
+    assert_eq!(sent, Err(SeatError::Level(LevelError::TooLong { length: 1_200, longest: 1_073 })));
+    let sent = world.hub.broadcast(Level::Ordered, &[0; 65_537], world.now);
+    assert_eq!(sent, Err(LevelError::TooLong { length: 65_537, longest: 65_536 }));
+    // Too many datagrams are dropped.
+    for _ in 0..3_000 {
+        send(&mut world, 0, SERVER, Level::Unreliable, "x");
+    }
+    play(&mut world, &tanks, 300);
+    assert!(world.guests[0].closed.is_none());
+    assert!(world.hub.counts().too_many > 500, "{}", world.hub.counts().too_many);
+    // Too many messages are not forgiven, however they come.
+    for (guest, level) in [(0, Level::Unordered), (1, Level::Quickest)] {
+        world.run(4_000, |world| {
+            let local = world.local(guest);
+            let _ = world.guests[guest].seat.send(SERVER, level, vec![1], local);
+            let _ = world.guests[guest].seat.send(SERVER, level, vec![2], local);
+        });
+        assert!(world.guests[guest].closed.as_deref().unwrap().contains("too many messages"), "{level:?}");
+    }
+    // Nor is what does not parse on a stream.
+    world.hub.handle_unordered(world.guests[2].connection, &[0xA0, 0, 0, 1], world.now);
+    world.run(300, |_| {});
+    assert!(world.guests[2].closed.as_deref().unwrap().contains("does not parse"));
 }
 
 #[test]

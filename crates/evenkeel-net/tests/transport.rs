@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use evenkeel_net::transport::{
-    Carrier, Closed, ConnectConfig, Connection, Error, Identity, Limits, ListenConfig, Listener, Rate, SendError,
-    Trust, What, connect, connect_with,
+    Carrier, Closed, ConnectConfig, Connection, Endpoint, EndpointConfig, Error, Identity, Limits, ListenConfig,
+    Listener, Rate, SendError, Trust, What, connect, connect_with,
 };
 use std::future::Future;
 use std::net::SocketAddr;
@@ -485,6 +485,72 @@ async fn a_restarted_server_disowns_old_connections_at_once() {
     assert_eq!(next(&mut client).await, What::Message(b"welcome".to_vec().into()));
     server.shutdown_background();
     std::fs::remove_file(&file).unwrap();
+}
+
+/// A peer that dials and accepts on one socket.
+async fn peer(identity: &Identity) -> (Endpoint, Listener) {
+    let endpoint = Endpoint::bind(EndpointConfig::new(any_port())).unwrap();
+    let listener = Listener::on(&endpoint, ListenConfig::new(any_port(), identity.clone())).await.unwrap();
+    assert_eq!(listener.local_address(), endpoint.local_address());
+    (endpoint, listener)
+}
+
+#[tokio::test]
+async fn peers_dial_each_other_from_the_ports_on_which_they_accept() {
+    let (ada, ben) = (identity(), identity());
+    let (from_ada, to_ada) = peer(&ada).await;
+    let (from_ben, to_ben) = peer(&ben).await;
+    let (with_ada, with_ben) = (ConnectConfig::new(trust(&ada)), ConnectConfig::new(trust(&ben)));
+    let (mut there, mut back, mut at_ada, mut at_ben) = soon(async {
+        tokio::join!(
+            async { from_ada.dial(to_ben.local_address(), "/peer?1", &with_ben).await.unwrap() },
+            async { from_ben.dial(to_ada.local_address(), "peer?2", &with_ada).await.unwrap() },
+            async { to_ada.accept().await.unwrap() },
+            async { to_ben.accept().await.unwrap() },
+        )
+    })
+    .await;
+    assert_eq!((at_ada.path(), at_ben.path()), ("/peer?2", "/peer?1"));
+    assert_eq!((at_ada.remote(), at_ben.remote()), (from_ben.local_address(), from_ada.local_address()));
+    for (one, other) in [(&mut there, &mut at_ben), (&mut back, &mut at_ada)] {
+        one.send_datagram(&[1]).unwrap();
+        assert_eq!(next(other).await, What::Datagram(vec![1].into()));
+        other.send_message(vec![2]).unwrap();
+        assert_eq!(next(one).await, What::Message(vec![2].into()));
+    }
+    let stranger = from_ada.dial(to_ben.local_address(), "/", &with_ada).await;
+    assert!(matches!(stranger, Err(Error::Untrusted(_))), "the hash is checked");
+}
+
+#[tokio::test]
+async fn what_was_dialled_outlives_the_listener_on_the_same_socket() {
+    let (ada, ben) = (identity(), identity());
+    let (from_ada, to_ada) = peer(&ada).await;
+    let (from_ben, to_ben) = peer(&ben).await;
+    let (with_ada, with_ben) = (ConnectConfig::new(trust(&ada)), ConnectConfig::new(trust(&ben)));
+    let url = format!("https://{}/", to_ben.local_address());
+    let there = soon(from_ada.connect(&url, &with_ben)).await.unwrap();
+    let mut at_ben = soon(to_ben.accept()).await.unwrap();
+    let back = soon(from_ben.dial(to_ada.local_address(), "/", &with_ada)).await.unwrap();
+
+    let again = Listener::on(&from_ada, ListenConfig::new(any_port(), ada.clone())).await;
+    assert!(matches!(again, Err(Error::Setting(_))), "two cannot accept on one socket");
+    let start = Instant::now();
+    soon(to_ada.shutdown("no more guests")).await;
+    assert!(start.elapsed() < Duration::from_millis(900), "it waits for what is not its own");
+    assert_eq!(soon(back.closed()).await, Closed::Peer("no more guests".into()));
+    drop(to_ada);
+    there.send_datagram(&[1]).unwrap();
+    assert_eq!(next(&mut at_ben).await, What::Datagram(vec![1].into()));
+
+    let hasty = ConnectConfig { timeout: Duration::from_millis(300), ..with_ada.clone() };
+    assert!(soon(from_ben.dial(from_ada.local_address(), "/", &hasty)).await.is_err(), "nobody accepts");
+    let to_ada = Listener::on(&from_ada, ListenConfig::new(any_port(), ada.clone())).await.unwrap();
+    soon(from_ben.dial(to_ada.local_address(), "/", &with_ada)).await.unwrap();
+    let start = Instant::now();
+    there.close("done");
+    soon(there.closed()).await;
+    assert!(start.elapsed() < Duration::from_millis(500), "it waits for the others on the socket");
 }
 
 /// Not a test: figures for whoever wants them. `cargo test --release --test transport -- --ignored --nocapture`

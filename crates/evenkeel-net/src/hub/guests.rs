@@ -1,6 +1,7 @@
 //! Connections that have not come in yet.
 
 use super::{Connection, Hub, HubEvent, Outgoing, Pass, What};
+use crate::levels;
 use crate::protocol::{self, MAX_NAME, Model, PeerOffer, Refusal, ToPlayer, ToServer, VERSION};
 use evenkeel::{HostId, Instant};
 use std::net::SocketAddr;
@@ -35,6 +36,9 @@ impl Hub {
     pub fn handle_message(&mut self, from: Connection, bytes: &[u8], now: Instant) {
         if let Some(host) = self.connections.get(&from).copied() {
             let allowed = self.members.get_mut(&host).is_some_and(|member| member.messages.take(now));
+            if allowed && levels::is_message(bytes) {
+                return self.take_ordered(host, from, bytes, now);
+            }
             return match protocol::decode::<ToServer>(bytes) {
                 _ if !allowed => self.expel(from, "it sends too many messages", now),
                 Ok(message) => self.handle_member(host, from, message, now),

@@ -4,7 +4,8 @@ use super::allowance::Allowance;
 use super::guests::Hello;
 use super::peers::Reachable;
 use super::{Connection, Hub, HubEvent, Pass};
-use crate::protocol::{self, Player, Refusal, SERVER, ToPlayer, ToServer, Welcome};
+use crate::levels::Levels;
+use crate::protocol::{self, Player, Refusal, ToPlayer, ToServer, Welcome};
 use evenkeel::{HostId, Instant};
 use siphasher::sip::SipHasher24;
 use std::collections::BTreeSet;
@@ -22,6 +23,8 @@ pub(super) struct Member {
     pub(super) lost: Option<Instant>,
     pub(super) datagrams: Allowance,
     pub(super) messages: Allowance,
+    /// The game's own messages, on the present connection.
+    pub(super) levels: Levels,
     /// Unusable datagrams in a row.
     pub(super) unusable: u32,
     /// How others can reach it directly.
@@ -70,6 +73,7 @@ impl Hub {
             lost: None,
             datagrams: Allowance::new(self.config.datagrams_per_second, now),
             messages: Allowance::new(self.config.messages_per_second, now),
+            levels: Levels::new(self.level_limits()),
             unusable: 0,
             reachable: peer.map(|offer| Reachable { offer, seen }),
             linked: BTreeSet::new(),
@@ -118,11 +122,6 @@ impl Hub {
             ToServer::Unmake { entity } => self.unmake_for(host, entity, now),
             ToServer::Give { entity, to } => self.give(host, entity, to, now),
             ToServer::Linked { peer, up } => self.link(host, peer, up, now),
-            ToServer::Message { to: Some(SERVER), bytes } => {
-                self.tell_application(HubEvent::Message { from: host, bytes });
-            }
-            ToServer::Message { to: Some(to), bytes } => self.tell(to, &ToPlayer::Message { from: host, bytes }),
-            ToServer::Message { to: None, bytes } => self.tell_others(host, &ToPlayer::Message { from: host, bytes }),
             ToServer::Bye => self.leave(host, "it said farewell", now),
         }
     }

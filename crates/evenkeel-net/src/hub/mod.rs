@@ -10,6 +10,7 @@ mod entities;
 mod guests;
 mod info;
 mod members;
+mod messages;
 mod peers;
 mod scope;
 
@@ -17,6 +18,7 @@ pub use config::{Gate, Heir, HubConfig, Pass};
 pub use entities::EntityError;
 pub use scope::{Scope, Sight};
 
+use crate::levels::Level;
 use crate::protocol::{self, APPLICATION, PASSED_ON, SERVER, ToPlayer};
 use evenkeel::clock::{Ping, Pong};
 use evenkeel::wire::datagram::Kind;
@@ -26,7 +28,7 @@ use evenkeel::{
 };
 use guests::Guest;
 use members::Member;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// A connection, by a number of the transport's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,6 +48,8 @@ pub struct Outgoing {
 pub enum What {
     /// Send it in order, and surely.
     Message(Vec<u8>),
+    /// Send it surely, and without waiting for others.
+    Unordered(Vec<u8>),
     /// Send it at once, or not at all.
     Datagram(Vec<u8>),
     /// Close the connection.
@@ -97,14 +101,9 @@ pub enum HubEvent {
     Message {
         /// From whom.
         from: HostId,
+        /// How it came.
+        level: Level,
         /// What.
-        bytes: Vec<u8>,
-    },
-    /// A datagram of the game.
-    Datagram {
-        /// From whom.
-        from: HostId,
-        /// What, without its first byte.
         bytes: Vec<u8>,
     },
     /// A connection was closed because of what it did.
@@ -132,6 +131,10 @@ pub struct HubCounts {
     pub expelled: u64,
     /// Events that nobody asked for in time.
     pub events_dropped: u64,
+    /// `Quickest` messages that were passed on `Unordered`, to players who acknowledge too slowly.
+    pub slowed: u64,
+    /// Messages of the game that could not be passed on to a player.
+    pub undelivered: u64,
 }
 
 /// So many unusable datagrams in a row are forgiven: a few come with every change of format or address.
@@ -148,6 +151,8 @@ pub struct Hub {
     guests: HashMap<Connection, Guest>,
     members: BTreeMap<HostId, Member>,
     connections: HashMap<Connection, HostId>,
+    /// Players to whom messages of the game are under way.
+    talking: BTreeSet<HostId>,
     entities: BTreeMap<EntityId, protocol::Entity>,
     /// What was said about who may see what.
     judged: HashMap<(EntityId, HostId), Relevance>,
@@ -191,6 +196,7 @@ impl Hub {
             guests: HashMap::new(),
             members: BTreeMap::new(),
             connections: HashMap::new(),
+            talking: BTreeSet::new(),
             entities: BTreeMap::new(),
             judged: HashMap::new(),
             reviewed: None,
@@ -255,11 +261,6 @@ impl Hub {
         Ok(())
     }
 
-    /// Sends a message of the game to one player.
-    pub fn send(&mut self, to: HostId, bytes: Vec<u8>) {
-        self.tell(to, &ToPlayer::Message { from: SERVER, bytes });
-    }
-
     /// Lets nobody in from now on; whoever is here plays on. See [`end`](Self::end).
     pub fn drain(&mut self, why: &str) {
         self.ending = Some(why.to_owned());
@@ -295,10 +296,7 @@ impl Hub {
             Some(Kind::Receipts) => self.sender.handle_datagram(host, bytes, now).is_ok(),
             Some(Kind::Ping) => self.answer(from, bytes, received),
             None if bytes.first() == Some(&PASSED_ON) => self.pass_on(host, bytes),
-            None if bytes.first() == Some(&APPLICATION) => {
-                self.tell_application(HubEvent::Datagram { from: host, bytes: bytes[1..].to_vec() });
-                true
-            }
+            None if bytes.first() == Some(&APPLICATION) => self.take_datagram(host, from, bytes, received),
             Some(Kind::Pong) | None => false,
         };
         self.relay(now);
@@ -329,20 +327,23 @@ impl Hub {
             self.clock.stamp(&mut pong, now);
             let mut bytes = vec![0; Pong::LEN];
             pong.emit(&mut bytes);
+            self.go_along(to, bytes.len(), now);
             return Some(Outgoing { to, what: What::Datagram(bytes) });
         }
         if let Some(outgoing) = self.outgoing.pop_front() {
             return Some(outgoing);
         }
-        let now = self.now(now);
+        let time = self.now(now);
         let Self { sender, receiver, members, .. } = self;
-        loop {
-            let datagram = sender.poll_transmit(now).or_else(|| receiver.poll_transmit(now))?;
+        while let Some(datagram) = sender.poll_transmit(time).or_else(|| receiver.poll_transmit(time)) {
             // Nothing is sent to a place that waits for its player.
             if let Some(to) = members.get(&datagram.to).and_then(|member| member.connection) {
-                return Some(Outgoing { to, what: What::Datagram(datagram.bytes.to_vec()) });
+                let bytes = datagram.bytes.to_vec();
+                self.go_along(to, bytes.len(), now);
+                return Some(Outgoing { to, what: What::Datagram(bytes) });
             }
         }
+        self.poll_messages(now)
     }
 
     /// When to call [`advance`](Self::advance) and [`poll_transmit`](Self::poll_transmit) again if nothing else happens before.
@@ -355,7 +356,7 @@ impl Hub {
         let heart = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         let heart = heart.into_iter().flatten().filter_map(|time| self.clock.instant_of(time));
         let review = self.reviewed.filter(|_| !self.entities.is_empty()).map(|at| at + scope::REVIEW_EVERY);
-        hello.chain(rejoin).chain(heart).chain(review).min()
+        hello.chain(rejoin).chain(heart).chain(review).chain(self.messages_timeout()).min()
     }
 
     /// Time passes: guests who say nothing and players who do not come back are let go.

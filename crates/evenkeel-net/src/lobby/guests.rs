@@ -48,7 +48,14 @@ impl Lobby {
                 self.refuse(from, &Refusal::Version { ours: VERSION });
             }
             Ok(ToServer::Hello { session, .. }) => self.hand_on(from, session, bytes, now),
-            _ => self.expel(from, "it did not say hello"),
+            _ => self.turn_away(from),
+        }
+    }
+
+    /// A guest said what only players say.
+    pub(super) fn turn_away(&mut self, from: Connection) {
+        if self.guests.contains_key(&from) {
+            self.expel(from, "it did not say hello");
         }
     }
 

@@ -182,6 +182,14 @@ impl Lobby {
         }
     }
 
+    /// Something arrived that was sent to be reliable and unordered. A guest has no use for it.
+    pub fn handle_unordered(&mut self, from: Connection, bytes: &[u8], now: Instant) {
+        match self.session_of(from) {
+            Some(session) => session.touch().handle_unordered(from, bytes, now),
+            None => self.turn_away(from),
+        }
+    }
+
     /// A datagram arrived. Those of guests are of no use to anybody.
     pub fn handle_datagram(&mut self, from: Connection, bytes: &[u8], received: Instant) {
         if let Some(session) = self.session_of(from) {

@@ -1,7 +1,8 @@
-//! What hosts say to each other besides the heart's datagrams: joining, leaving, who owns what, and the game's own messages.
+//! What hosts say to each other besides the heart's datagrams: joining, leaving, and who owns what.
 //!
 //! Messages travel in order on a reliable stream, each a frame of its own. Datagrams of the heart, told apart by their first byte,
-//! travel beside them; so do the game's own datagrams, behind [`APPLICATION`].
+//! travel beside them. The game's own messages and datagrams begin with [`APPLICATION`], as nothing else does: see
+//! [`levels`](crate::levels).
 
 mod peers;
 mod sessions;
@@ -21,7 +22,7 @@ use std::fmt;
 pub const VERSION: u16 = 1;
 /// The server's name. Players are numbered from 1.
 pub const SERVER: HostId = HostId(0);
-/// The first byte of a datagram that is the game's own.
+/// The first byte of a message or a datagram that is the game's own.
 pub const APPLICATION: u8 = 0xA0;
 /// The first byte of a datagram that the server passes on unread between two players: the other's number follows, four bytes,
 /// little end first, and then the datagram itself.
@@ -96,13 +97,6 @@ pub enum ToServer {
         /// Whether there is.
         up: bool,
     },
-    /// A message of the game.
-    Message {
-        /// To whom: one host, or everybody else.
-        to: Option<HostId>,
-        /// What.
-        bytes: Vec<u8>,
-    },
     /// Farewell.
     Bye,
     /// Before hello: which sessions are there?
@@ -143,13 +137,6 @@ pub enum ToPlayer {
     },
     /// Everything is shown later, or sooner, from then on.
     Lag(LagChange),
-    /// A message of the game.
-    Message {
-        /// From whom.
-        from: HostId,
-        /// What.
-        bytes: Vec<u8>,
-    },
     /// The server ends this: do not come back before so many seconds.
     Ending {
         /// Why.
@@ -365,11 +352,17 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_not_sent() {
-        let long = ToServer::Message { to: None, bytes: vec![0; MAX_MESSAGE] };
+        let long = ToServer::Make { entity: EntityId(1), about: vec![0; MAX_MESSAGE] };
         assert_eq!(encode(&long), Err(MessageError::TooLong));
     }
 
     proptest! {
+        #[test]
+        fn nothing_begins_like_a_message_of_the_game(rest in prop::collection::vec(any::<u8>(), 0..40)) {
+            let bytes: Vec<u8> = [APPLICATION].into_iter().chain(rest).collect();
+            prop_assert!(decode::<ToServer>(&bytes).is_err() && decode::<ToPlayer>(&bytes).is_err());
+        }
+
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             if let Ok(message) = decode::<ToServer>(&bytes) {

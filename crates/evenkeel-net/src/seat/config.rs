@@ -1,5 +1,6 @@
 //! How a seat is set up, what it tells, and why it refuses.
 
+use crate::levels::{Level, LevelError};
 use crate::protocol::{Entity, MessageError, PeerOffer, Player, Refusal};
 use evenkeel::{EntityId, HostId, SenderError, Smoothing};
 use std::fmt;
@@ -90,12 +91,9 @@ pub enum SeatEvent {
     Message {
         /// From whom; [`SERVER`](crate::protocol::SERVER) for the server.
         from: HostId,
+        /// How it came.
+        level: Level,
         /// What.
-        bytes: Vec<u8>,
-    },
-    /// A datagram of the game.
-    Datagram {
-        /// What, without its first byte.
         bytes: Vec<u8>,
     },
     /// The server ends the session.
@@ -119,6 +117,8 @@ pub enum SeatError {
     Sender(SenderError),
     /// The message cannot be sent.
     Message(MessageError),
+    /// The game's message cannot be sent, or read.
+    Level(LevelError),
     /// What the server said in its welcome cannot be used.
     Welcome(String),
 }
@@ -131,6 +131,7 @@ impl fmt::Display for SeatError {
             Self::NotGiven(entity) => write!(f, "{entity} was not given to this host"),
             Self::Sender(error) => error.fmt(f),
             Self::Message(error) => error.fmt(f),
+            Self::Level(error) => error.fmt(f),
             Self::Welcome(why) => write!(f, "the server's welcome cannot be used: {why}"),
         }
     }

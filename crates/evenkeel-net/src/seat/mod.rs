@@ -6,11 +6,13 @@
 mod config;
 mod echo;
 mod inside;
+mod messages;
 mod ownership;
 mod peers;
 
 pub use config::{SeatConfig, SeatError, SeatEvent};
 
+use crate::levels;
 use crate::protocol::{
     self, APPLICATION, MessageError, Model, PASSED_ON, Refusal, SERVER, ToPlayer, ToServer, VERSION, Welcome,
 };
@@ -21,6 +23,7 @@ use evenkeel::{
     Clock, EntityConfig, EntityId, GlobalTime, HostId, Instant, Lag, PlaceError, Placement, Receiver, Sender,
 };
 use inside::Inside;
+use messages::Mail;
 use peers::Peers;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -29,6 +32,8 @@ use std::collections::{BTreeMap, VecDeque};
 pub enum ToSend {
     /// To the server, in order, and surely.
     Message(Vec<u8>),
+    /// To the server, surely, and without waiting for others.
+    Unordered(Vec<u8>),
     /// To the server, at once or not at all.
     Datagram(Vec<u8>),
     /// To a player by a direct connection, at once or not at all.
@@ -61,6 +66,7 @@ pub struct Seat {
     /// What was given to this player and not adopted yet.
     given: BTreeMap<EntityId, protocol::Entity>,
     outgoing: VecDeque<ToSend>,
+    mail: Mail,
     events: VecDeque<SeatEvent>,
     events_dropped: u64,
     refused: bool,
@@ -71,6 +77,7 @@ impl Seat {
     pub fn new(config: SeatConfig) -> Result<Self, MessageError> {
         let [a, b, c, d, e, f, g, h, ..] = config.secret;
         let seed = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        let mail = Mail::new(config.max_datagram);
         let mut seat = Self {
             config,
             clock: Clock::follower(ClockConfig { seed, ..ClockConfig::default() }),
@@ -85,6 +92,7 @@ impl Seat {
             own: BTreeMap::new(),
             given: BTreeMap::new(),
             outgoing: VecDeque::new(),
+            mail,
             events: VecDeque::new(),
             events_dropped: 0,
             refused: false,
@@ -103,11 +111,13 @@ impl Seat {
     /// The connection was lost, and there is another: asks to be let in again, with what one owns.
     pub fn reconnect(&mut self) -> Result<(), MessageError> {
         self.outgoing.clear();
+        self.mail = Mail::new(self.config.max_datagram);
         self.knock()
     }
 
     /// The connection to the server was lost: tells the game.
     pub fn handle_lost(&mut self, why: &str, now: Instant) {
+        self.mail.set_open(false);
         self.handle_alone(now);
         self.tell(SeatEvent::Lost { why: why.to_owned() });
     }
@@ -173,11 +183,6 @@ impl Seat {
         self.inside.as_ref().ok_or(PlaceError::Unknown(entity))?.receiver.place(entity, time)
     }
 
-    /// Sends a message of the game: to one host, to the server ([`SERVER`]), or to everybody else.
-    pub fn send(&mut self, to: Option<HostId>, bytes: Vec<u8>) -> Result<(), SeatError> {
-        self.say(&ToServer::Message { to, bytes }).map_err(SeatError::Message)
-    }
-
     /// Says farewell.
     pub fn leave(&mut self) -> Result<(), SeatError> {
         self.say(&ToServer::Bye).map_err(SeatError::Message)
@@ -185,6 +190,9 @@ impl Seat {
 
     /// A message arrived from the server.
     pub fn handle_message(&mut self, bytes: &[u8], now: Instant) -> Result<(), SeatError> {
+        if levels::is_message(bytes) {
+            return self.take_ordered(bytes);
+        }
         match protocol::decode(bytes).map_err(SeatError::Message)? {
             ToPlayer::Welcome(welcome) => self.come_in(*welcome, now)?,
             ToPlayer::Refused(refusal) => {
@@ -209,7 +217,6 @@ impl Seat {
                     let _ = inside.to_peers.as_mut().map(|sender| sender.set_lag(change, time));
                 }
             }
-            ToPlayer::Message { from, bytes } => self.tell(SeatEvent::Message { from, bytes }),
             ToPlayer::Ending { why } => self.tell(SeatEvent::Ending { why }),
             // A seat never asks for them.
             ToPlayer::Sessions { .. } => {}
@@ -231,6 +238,7 @@ impl Seat {
             self.given.clear();
         }
         self.alone = false;
+        self.mail.set_open(true);
         self.tell(SeatEvent::Welcome { you: welcome.you, again });
         self.follow(welcome.leader, now);
         for (entity, (_, about)) in self.own.clone() {
@@ -250,7 +258,7 @@ impl Seat {
                     self.handle_peer_datagram(from, datagram, received);
                 }
             }
-            Some(&APPLICATION) => self.tell(SeatEvent::Datagram { bytes: bytes[1..].to_vec() }),
+            Some(&APPLICATION) => self.take_datagram(bytes, received),
             _ => self.take(SERVER, bytes, received),
         }
     }
@@ -317,12 +325,16 @@ impl Seat {
             return Some(outgoing);
         }
         self.advance_peers(now);
-        loop {
-            let (to, bytes) = self.next_datagram(now)?;
+        while let Some((to, bytes)) = self.next_datagram(now) {
+            let length = bytes.len();
             if let Some(send) = self.route(to, bytes) {
+                if to == SERVER {
+                    self.go_along(length, now);
+                }
                 return Some(send);
             }
         }
+        self.poll_mail(now)
     }
 
     fn next_datagram(&mut self, now: Instant) -> Option<(HostId, Vec<u8>)> {
@@ -362,7 +374,7 @@ impl Seat {
         let senders = [&inside.to_server, &inside.to_peers].into_iter().flatten().filter_map(Sender::poll_timeout);
         let heart = senders.chain(inside.receiver.poll_timeout()).filter_map(|time| self.clock.instant_of(time));
         let ping = self.clock.poll_timeout().filter(|_| self.leader.is_some_and(|leader| self.is_reached(leader)));
-        heart.chain(ping).chain(self.peers.poll_timeout()).min()
+        heart.chain(ping).chain(self.peers.poll_timeout()).chain(self.mail.poll_timeout()).min()
     }
 
     /// The next thing the game may want to know.

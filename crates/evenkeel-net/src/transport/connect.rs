@@ -1,17 +1,18 @@
 //! The client's side: from a URL to a connection.
 
 use super::connection::{Connection, Core, Living, Wire};
+use super::session::{ALPN, Capsules, Session, asked_for, explain};
 use super::webtransport::{self, Role};
-use super::{Error, Limits, Trust, websocket};
+use super::{Endpoint, EndpointConfig, Error, Limits, Trust, websocket};
+use quinn::crypto::rustls::QuicClientConfig;
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_tungstenite::tungstenite::http::Uri;
-use wtransport::config::{DnsLookupFuture, DnsResolver};
+use url::Url;
 
 /// How to connect.
 #[derive(Clone, Debug)]
@@ -51,25 +52,22 @@ pub async fn connect(url: &str, trust: Trust) -> Result<Connection, Error> {
 
 /// Connects with more to say about it than whom to trust.
 pub async fn connect_with(url: &str, config: &ConnectConfig) -> Result<Connection, Error> {
-    let target = Target::parse(url)?;
-    let attempt = async {
-        let addresses = target.resolve(config.local).await?;
-        let mut last = Error::Unreachable(format!("{} has no address that can be reached from here", target.host));
-        let count = u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
-        for address in addresses {
-            // One address that swallows everything must not keep us from trying the next.
-            match tokio::time::timeout(config.timeout / count, target.connect(address, config)).await {
-                Ok(Ok(connection)) => return Ok(connection),
-                Ok(Err(error)) => last = error,
-                Err(_) => last = Error::TimedOut,
-            }
-        }
-        Err(last)
-    };
-    tokio::time::timeout(config.timeout, attempt).await.unwrap_or(Err(Error::TimedOut))
+    Target::parse(url)?.reach(None, config).await
 }
 
-struct Target {
+/// Has a task of its own carry the connection, and do something else once it is over.
+fn carry(core: Arc<Core>, capsules: Capsules, afterwards: impl Future<Output = ()> + Send + 'static) -> Connection {
+    let living = Living(core.clone());
+    tokio::spawn(async move {
+        webtransport::run(&living.0, capsules, Role::Client).await;
+        afterwards.await;
+        drop(living);
+    });
+    Connection::new(core)
+}
+
+/// Where to connect to.
+pub(super) struct Target {
     uri: Uri,
     host: String,
     port: u16,
@@ -77,7 +75,7 @@ struct Target {
 }
 
 impl Target {
-    fn parse(url: &str) -> Result<Self, Error> {
+    pub fn parse(url: &str) -> Result<Self, Error> {
         let uri: Uri = url.parse().map_err(|error| Error::Url(format!("{url} is not a URL ({error})")))?;
         let websocket = match uri.scheme_str() {
             Some("https") => false,
@@ -92,46 +90,88 @@ impl Target {
         Ok(Self { uri, host, port, websocket })
     }
 
-    /// The host's addresses that can be reached from the local one.
-    async fn resolve(&self, local: Option<IpAddr>) -> Result<Vec<SocketAddr>, Error> {
+    pub fn is_websocket(&self) -> bool {
+        self.websocket
+    }
+
+    /// Connects, from an endpoint or else from one made for this, but takes no longer than allowed.
+    pub async fn reach(&self, from: Option<&Endpoint>, config: &ConnectConfig) -> Result<Connection, Error> {
+        let attempt = async {
+            let addresses = self.resolve(from, config).await?;
+            self.try_each(addresses, from, config).await
+        };
+        tokio::time::timeout(config.timeout, attempt).await.unwrap_or(Err(Error::TimedOut))
+    }
+
+    /// The host's addresses that can be reached.
+    async fn resolve(&self, from: Option<&Endpoint>, config: &ConnectConfig) -> Result<Vec<SocketAddr>, Error> {
         let found = tokio::net::lookup_host((self.host.as_str(), self.port))
             .await
             .map_err(|error| Error::Unreachable(format!("{}: {error}", self.host)))?;
-        Ok(found.filter(|address| local.is_none_or(|local| local.is_ipv4() == address.is_ipv4())).collect())
+        let reachable = |address: &SocketAddr| match from {
+            Some(endpoint) => endpoint.can_reach(*address),
+            None => config.local.is_none_or(|local| local.is_ipv4() == address.is_ipv4()),
+        };
+        Ok(found.filter(reachable).collect())
     }
 
-    async fn connect(&self, address: SocketAddr, config: &ConnectConfig) -> Result<Connection, Error> {
-        if self.websocket {
-            self.by_websocket(address, config).await
-        } else {
-            self.by_webtransport(address, config).await
+    /// Tries one address after the other.
+    async fn try_each(
+        &self,
+        addresses: Vec<SocketAddr>,
+        from: Option<&Endpoint>,
+        config: &ConnectConfig,
+    ) -> Result<Connection, Error> {
+        let mut last = Error::Unreachable(format!("{} has no address that can be reached from here", self.host));
+        let count = u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
+        for address in addresses {
+            // One address that swallows everything must not keep us from trying the next.
+            match tokio::time::timeout(config.timeout / count, self.connect(address, from, config)).await {
+                Ok(Ok(connection)) => return Ok(connection),
+                Ok(Err(error)) => last = error,
+                Err(_) => last = Error::TimedOut,
+            }
         }
+        Err(last)
     }
 
-    async fn by_webtransport(&self, address: SocketAddr, config: &ConnectConfig) -> Result<Connection, Error> {
-        let local = local(config.local, address);
-        let tls = config.trust.tls(&[wtransport::tls::WEBTRANSPORT_ALPN])?;
-        let mut settings = wtransport::ClientConfig::builder()
-            .with_bind_address(local)
-            .with_custom_tls(tls)
-            .dns_resolver(Known(address))
-            .build();
-        let quic = webtransport::quic(&config.limits, config.idle_timeout, config.keep_alive)?;
-        settings.quic_config_mut().transport_config(quic);
-        let endpoint = wtransport::Endpoint::client(settings).map_err(|source| Error::Bind {
-            address: local,
-            protocol: "UDP",
-            source,
-        })?;
-        let wire = endpoint.connect(self.uri.to_string()).await.map_err(webtransport::explain)?;
-        let core = Core::new(config.limits, websocket::asked_for(&self.uri), Wire::WebTransport(wire));
-        let living = Living(core.clone());
-        tokio::spawn(async move {
-            webtransport::run(&living.0, Role::Client).await;
-            webtransport::settle(&endpoint).await;
-            drop(living);
-        });
-        Ok(Connection::new(core))
+    async fn connect(
+        &self,
+        address: SocketAddr,
+        from: Option<&Endpoint>,
+        config: &ConnectConfig,
+    ) -> Result<Connection, Error> {
+        if self.websocket {
+            return self.by_websocket(address, config).await;
+        }
+        if let Some(endpoint) = from {
+            let (core, capsules) = self.by_webtransport(endpoint, address, config).await?;
+            return Ok(carry(core, capsules, async {}));
+        }
+        let endpoint = Endpoint::bind(EndpointConfig::new(local(config.local, address)))?;
+        let (core, capsules) = self.by_webtransport(&endpoint, address, config).await?;
+        Ok(carry(core, capsules, async move { endpoint.settle().await }))
+    }
+
+    async fn by_webtransport(
+        &self,
+        endpoint: &Endpoint,
+        address: SocketAddr,
+        config: &ConnectConfig,
+    ) -> Result<(Arc<Core>, Capsules), Error> {
+        let url = self.uri.to_string();
+        let url: Url = url.parse().map_err(|error| Error::Url(format!("{url} is not a URL ({error})")))?;
+        let tls = config.trust.tls(&[ALPN])?;
+        let crypto = QuicClientConfig::try_from(tls).map_err(|error| Error::Certificate(error.to_string()))?;
+        let mut client = quinn::ClientConfig::new(Arc::new(crypto));
+        client.transport_config(webtransport::quic(&config.limits, config.idle_timeout, config.keep_alive)?);
+        let connecting = endpoint
+            .quic()
+            .connect_with(client, address, &self.host)
+            .map_err(|error| Error::Unreachable(error.to_string()))?;
+        let path = asked_for(&url);
+        let (session, capsules) = Session::connect(connecting.await.map_err(explain)?, url).await?;
+        Ok((Core::new(config.limits, path, Wire::WebTransport(session)), capsules))
     }
 
     async fn by_websocket(&self, address: SocketAddr, config: &ConnectConfig) -> Result<Connection, Error> {
@@ -161,16 +201,4 @@ async fn open(address: SocketAddr, local: SocketAddr) -> std::io::Result<TcpStre
     socket.set_send_buffer_size(websocket::KERNEL_BUFFER)?;
     socket.bind(local)?;
     socket.connect(address).await
-}
-
-/// The address is known already.
-#[derive(Debug)]
-struct Known(SocketAddr);
-
-impl DnsResolver for Known {
-    fn resolve(&self, _: &str) -> Pin<Box<dyn DnsLookupFuture>> {
-        let address = self.0;
-        let known: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(async move { Ok(Some(address)) });
-        Box::pin(known)
-    }
 }

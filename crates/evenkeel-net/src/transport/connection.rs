@@ -1,6 +1,7 @@
 //! A connection, whatever carries it: what the game holds, and what the socket's task shares with it.
 
 use super::queue::{Inbox, Outbox};
+use super::session::Session;
 use super::{Closed, LINGER, Limits, SendError};
 use bytes::Bytes;
 use std::net::SocketAddr;
@@ -188,7 +189,7 @@ impl Sender {
     /// The longest datagram that may be sent at present: it changes as QUIC learns about the path.
     pub fn max_datagram(&self) -> usize {
         match &self.core().wire {
-            Wire::WebTransport(wire) => wire.max_datagram_size().unwrap_or(0),
+            Wire::WebTransport(wire) => wire.max_datagram(),
             Wire::WebSocket(_) => super::websocket::MAX_DATAGRAM,
         }
     }
@@ -236,7 +237,7 @@ impl Sender {
     /// The peer's address. A client that changes networks may keep its connection and change this.
     pub fn remote(&self) -> SocketAddr {
         match &self.core().wire {
-            Wire::WebTransport(wire) => wire.remote_address(),
+            Wire::WebTransport(wire) => wire.quic().remote_address(),
             Wire::WebSocket(socket) => socket.remote,
         }
     }
@@ -302,7 +303,7 @@ pub(super) struct Core {
 
 /// What is asked of the carrier itself.
 pub(super) enum Wire {
-    WebTransport(wtransport::Connection),
+    WebTransport(Session),
     WebSocket(SocketFacts),
 }
 
@@ -353,7 +354,7 @@ impl Core {
         let received = self.counters.datagrams_received.load(Ordering::Relaxed);
         let (round_trip, lost_packets, seen) = match &self.wire {
             Wire::WebTransport(wire) => {
-                let quic = wire.quic_connection().stats();
+                let quic = wire.quic().stats();
                 (Some(quic.path.rtt), quic.path.lost_packets, quic.frame_rx.datagram)
             }
             Wire::WebSocket(socket) => match socket.round_trip.load(Ordering::Relaxed) {
@@ -467,6 +468,10 @@ impl Drop for Living {
     fn drop(&mut self) {
         self.0.outbox.close();
         self.0.ending.end(Closed::Broken("the task that carried it was stopped".into()));
+        if let Wire::WebTransport(wire) = &self.0.wire {
+            // Does nothing if it is closed already, as it should be.
+            wire.hang_up("");
+        }
         self.0.ending.leave();
     }
 }

@@ -1,6 +1,8 @@
 //! Who a server is: its certificate and key.
 
 use super::Error;
+use data_encoding::BASE64;
+use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
 use ring::{digest, hmac};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -8,7 +10,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
-use wtransport::tls::{Certificate, CertificateChain, PrivateKey};
+use x509_parser::certificate::X509Certificate;
+use x509_parser::prelude::FromDer;
 
 /// Browsers accept hashes only of certificates that live no longer.
 const LONGEST: Duration = Duration::from_secs(14 * 24 * 3600);
@@ -42,14 +45,18 @@ impl Identity {
         let from = now - SKEW;
         // Whole seconds are what a certificate can say; a fraction must not make it a second too long.
         let until = from + (valid + SKEW).min(LONGEST - Duration::from_secs(1));
-        let made = wtransport::Identity::self_signed_builder()
-            .subject_alt_names(names)
-            .validity_period(OffsetDateTime::from(from), OffsetDateTime::from(until))
-            .build()
-            .map_err(|error| Error::Certificate(error.to_string()))?;
-        let chain = made.certificate_chain().as_slice().iter();
-        let chain = chain.map(|certificate| CertificateDer::from(certificate.der().to_vec())).collect();
-        let key = PrivateKeyDer::Pkcs8(made.private_key().secret_der().to_vec().into());
+        let names: Vec<String> = names.into_iter().map(|name| name.as_ref().to_owned()).collect();
+        let make = || -> Result<_, rcgen::Error> {
+            let mut params = CertificateParams::new(names)?;
+            params.distinguished_name = DistinguishedName::new();
+            params.distinguished_name.push(DnType::CommonName, "Evenkeel");
+            (params.not_before, params.not_after) = (OffsetDateTime::from(from), OffsetDateTime::from(until));
+            let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+            Ok((params.self_signed(&key)?, key))
+        };
+        let (certificate, key) = make().map_err(|error| Error::Certificate(error.to_string()))?;
+        let chain = vec![certificate.der().clone()];
+        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
         Self::checked(chain, key, Some(until))
     }
 
@@ -93,8 +100,7 @@ impl Identity {
     /// The certificates in PEM, without the key: what a client gives as
     /// [`Trust::Certificates`](super::Trust::Certificates).
     pub fn certificate_pem(&self) -> String {
-        let certificates = self.chain.iter().filter_map(|der| Certificate::from_der(der.to_vec()).ok());
-        certificates.map(|certificate| certificate.to_pem()).collect()
+        self.chain.iter().map(|der| pem("CERTIFICATE", der)).collect()
     }
 
     /// A server's settings for TLS.
@@ -120,9 +126,7 @@ impl Identity {
 
     fn key_pem(&self) -> Result<String, Error> {
         match &self.key {
-            PrivateKeyDer::Pkcs8(der) => {
-                Ok(PrivateKey::from_der_pkcs8(der.secret_pkcs8_der().to_vec()).to_secret_pem())
-            }
+            PrivateKeyDer::Pkcs8(der) => Ok(pem("PRIVATE KEY", der.secret_pkcs8_der())),
             _ => Err(Error::Certificate("only keys in PKCS#8 can be saved".into())),
         }
     }
@@ -135,9 +139,9 @@ impl Identity {
         let identity = Self { chain, key, expires };
         // Better now than when the first player comes: does the key belong to the certificate?
         identity.tls(b"")?;
-        let whole: Result<CertificateChain, _> =
-            identity.chain.iter().map(|der| Certificate::from_der(der.to_vec())).collect();
-        whole.map_err(|error| Error::Certificate(error.to_string()))?;
+        for der in &identity.chain {
+            X509Certificate::from_der(der).map_err(|error| Error::Certificate(error.to_string()))?;
+        }
         Ok(identity)
     }
 }
@@ -163,6 +167,16 @@ pub(super) fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, E
         return Err(Error::Certificate("there is no CERTIFICATE in the PEM text".into()));
     }
     Ok(chain)
+}
+
+/// In lines of 64, as RFC 7468 has it.
+fn pem(label: &str, der: &[u8]) -> String {
+    let mut text = format!("-----BEGIN {label}-----\n");
+    for line in der.chunks(48) {
+        text += &BASE64.encode(line);
+        text.push('\n');
+    }
+    text + &format!("-----END {label}-----\n")
 }
 
 fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, Error> {

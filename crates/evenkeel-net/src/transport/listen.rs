@@ -2,11 +2,10 @@
 
 use super::connection::{Connection, Core, Living, Wire, obey};
 use super::gate::{Gate, Rate};
+use super::session::{ALPN, NO_ERROR, Session};
 use super::webtransport::{self, Role};
-use super::{Error, Identity, LINGER, Limits, websocket};
+use super::{Endpoint, EndpointConfig, Error, Identity, LINGER, Limits, websocket};
 use quinn::crypto::rustls::QuicServerConfig;
-use ring::hmac;
-use ring::rand::{SecureRandom, SystemRandom};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +13,6 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
-use wtransport::endpoint::IncomingSessionFuture;
 
 /// How to listen.
 #[derive(Clone, Debug)]
@@ -70,8 +68,9 @@ pub struct Listener {
     config: ListenConfig,
     shared: Arc<Shared>,
     tls: watch::Sender<TlsAcceptor>,
-    endpoint: quinn::Endpoint,
-    local: SocketAddr,
+    endpoint: Endpoint,
+    /// Whether nobody else has the endpoint.
+    alone: bool,
     websocket: Option<SocketAddr>,
     accepted: Mutex<mpsc::Receiver<Connection>>,
     tasks: Vec<JoinHandle<()>>,
@@ -93,25 +92,36 @@ struct Shared {
 impl Listener {
     /// Binds the ports and begins to accept. Must be called within a tokio runtime.
     pub async fn bind(config: ListenConfig) -> Result<Self, Error> {
-        let endpoint = bind_quic(&config)?;
-        let failed = |source| Error::Bind { address: config.address, protocol: "UDP", source };
-        let local = endpoint.local_addr().map_err(failed)?;
+        let reset_key = config.reset_key.unwrap_or_else(|| config.identity.secret("stateless reset"));
+        let endpoint = Endpoint::bind(EndpointConfig { address: config.address, reset_key: Some(reset_key) })?;
+        Self::start(endpoint, config, true)
+    }
+
+    /// Accepts on a socket that is there already and may dial as well. What the settings say about the socket (the
+    /// address, the reset key) does not count then. Only one can accept on an endpoint.
+    pub async fn on(endpoint: &Endpoint, config: ListenConfig) -> Result<Self, Error> {
+        Self::start(endpoint.clone(), config, false)
+    }
+
+    fn start(endpoint: Endpoint, config: ListenConfig, alone: bool) -> Result<Self, Error> {
+        let server = server_config(&config, &config.identity)?;
         let tcp = config.websocket.map(bind_tcp).transpose()?;
         let websocket = tcp.as_ref().and_then(|tcp| tcp.local_addr().ok());
         let (tls, acceptor) = watch::channel(acceptor(&config.identity)?);
 
+        endpoint.begin_to_accept(server)?;
         let (sender, receiver) = mpsc::channel(config.max_connections.max(1) as usize);
         let shared = Arc::new(Shared::new(&config, sender));
-        let mut tasks = vec![tokio::spawn(accept_quic(shared.clone(), endpoint.clone()))];
+        let mut tasks = vec![tokio::spawn(accept_quic(shared.clone(), endpoint.quic().clone()))];
         if let Some(tcp) = tcp {
             tasks.push(tokio::spawn(accept_tcp(shared.clone(), tcp, acceptor)));
         }
-        Ok(Self { config, shared, tls, endpoint, local, websocket, accepted: Mutex::new(receiver), tasks })
+        Ok(Self { config, shared, tls, endpoint, alone, websocket, accepted: Mutex::new(receiver), tasks })
     }
 
     /// Where it listens for WebTransport.
     pub fn local_address(&self) -> SocketAddr {
-        self.local
+        self.endpoint.local_address()
     }
 
     /// Where it listens for WebSockets.
@@ -142,7 +152,7 @@ impl Listener {
     pub fn renew(&self, identity: &Identity) -> Result<(), Error> {
         let server = server_config(&self.config, identity)?;
         self.tls.send_replace(acceptor(identity)?);
-        self.endpoint.set_server_config(Some(server));
+        self.endpoint.quic().set_server_config(Some(server));
         Ok(())
     }
 
@@ -153,14 +163,17 @@ impl Listener {
         // Each connection holds one permit: whoever has all of them is alone.
         let alone = self.shared.room.acquire_many(self.shared.max_connections);
         let _ = tokio::time::timeout(LINGER + LINGER / 2, alone).await;
-        self.endpoint.close(0x100u32.into(), reason.as_bytes());
-        let _ = tokio::time::timeout(LINGER / 2, self.endpoint.wait_idle()).await;
+        if self.alone {
+            self.endpoint.quic().close(NO_ERROR, reason.as_bytes());
+            let _ = tokio::time::timeout(LINGER / 2, self.endpoint.quic().wait_idle()).await;
+        }
         self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
+        self.endpoint.cease_to_accept();
         self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
@@ -210,17 +223,15 @@ async fn accept_quic(shared: Arc<Shared>, endpoint: quinn::Endpoint) {
 }
 
 async fn serve_quic(shared: Arc<Shared>, incoming: quinn::Incoming, _permit: OwnedSemaphorePermit) {
-    let handshake = async {
-        let request = IncomingSessionFuture::with_quic_incoming(incoming).await.ok()?;
-        let path = request.path().to_owned();
-        Some((request.accept().await.ok()?, path))
+    let handshake = async { Session::accept(incoming.await.ok()?).await };
+    let Ok(Some((wire, capsules, path))) = tokio::time::timeout(shared.handshake_timeout, handshake).await else {
+        return;
     };
-    let Ok(Some((wire, path))) = tokio::time::timeout(shared.handshake_timeout, handshake).await else { return };
     let core = Core::new(shared.limits, path, Wire::WebTransport(wire));
     let _living = Living(core.clone());
     shared.introduce(&core);
     tokio::select! {
-        () = webtransport::run(&core, Role::Server) => {}
+        () = webtransport::run(&core, capsules, Role::Server) => {}
         never = obey(&core, shared.shutdown.subscribe()) => match never {},
     }
 }
@@ -258,16 +269,8 @@ async fn serve_tcp(
     }
 }
 
-fn bind_quic(config: &ListenConfig) -> Result<quinn::Endpoint, Error> {
-    let server = server_config(config, &config.identity)?;
-    let failed = |source| Error::Bind { address: config.address, protocol: "UDP", source };
-    let socket = std::net::UdpSocket::bind(config.address).map_err(failed)?;
-    let runtime = Arc::new(quinn::TokioRuntime);
-    quinn::Endpoint::new(endpoint_config(config), Some(server), socket, runtime).map_err(failed)
-}
-
 fn server_config(config: &ListenConfig, identity: &Identity) -> Result<quinn::ServerConfig, Error> {
-    let tls = identity.tls(wtransport::tls::WEBTRANSPORT_ALPN)?;
+    let tls = identity.tls(ALPN)?;
     let crypto = QuicServerConfig::try_from(tls).map_err(|error| Error::Certificate(error.to_string()))?;
     let mut server = quinn::ServerConfig::with_crypto(Arc::new(crypto));
     server
@@ -281,39 +284,6 @@ fn server_config(config: &ListenConfig, identity: &Identity) -> Result<quinn::Se
 
 fn acceptor(identity: &Identity) -> Result<TlsAcceptor, Error> {
     Ok(TlsAcceptor::from(Arc::new(identity.tls(b"http/1.1")?)))
-}
-
-/// A restarted server must be able to disown the connections of the old one. For that, it needs the old key, and
-/// connection IDs that it does not recognise must not be ignored: QUIC's default is to mark them with a secret that dies
-/// with the process. Answers to garbage are shorter than the garbage, and rare.
-fn endpoint_config(config: &ListenConfig) -> quinn::EndpointConfig {
-    let secret = config.reset_key.unwrap_or_else(|| config.identity.secret("stateless reset"));
-    let mut endpoint = quinn::EndpointConfig::new(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, &secret)));
-    endpoint.cid_generator(|| Box::new(RandomIds(SystemRandom::new())));
-    endpoint
-}
-
-struct RandomIds(SystemRandom);
-
-impl RandomIds {
-    const LENGTH: usize = 8;
-}
-
-impl quinn::ConnectionIdGenerator for RandomIds {
-    fn generate_cid(&mut self) -> quinn::ConnectionId {
-        let mut id = [0; Self::LENGTH];
-        // Without randomness there is no TLS either, and no connection that this could harm.
-        let _ = self.0.fill(&mut id);
-        quinn::ConnectionId::new(&id)
-    }
-
-    fn cid_len(&self) -> usize {
-        Self::LENGTH
-    }
-
-    fn cid_lifetime(&self) -> Option<Duration> {
-        None
-    }
 }
 
 fn bind_tcp(address: SocketAddr) -> Result<TcpListener, Error> {

@@ -37,17 +37,21 @@
 
 mod connect;
 mod connection;
+mod endpoint;
 mod error;
 mod gate;
 mod identity;
 mod listen;
+mod pinned;
 mod queue;
+mod session;
 mod trust;
 mod websocket;
 mod webtransport;
 
 pub use connect::{ConnectConfig, connect, connect_with};
 pub use connection::{Arrived, Carrier, Connection, Receiver, Sender, Statistics, What};
+pub use endpoint::{Endpoint, EndpointConfig};
 pub use error::{Closed, Error, SendError};
 pub use gate::Rate;
 pub use identity::Identity;

@@ -1,10 +1,9 @@
 //! Whom a client believes to be the server.
 
+use super::pinned::Pinned;
 use super::{Error, identity};
 use rustls::RootCertStore;
 use std::sync::Arc;
-use wtransport::tls::Sha256Digest;
-use wtransport::tls::client::ServerHashVerification;
 
 /// Whom a client believes to be the server.
 #[derive(Clone, Debug)]
@@ -29,9 +28,9 @@ impl Trust {
             Self::Roots => builder.with_root_certificates(system_roots()?).with_no_client_auth(),
             Self::Certificates(pem) => builder.with_root_certificates(given(pem)?).with_no_client_auth(),
             Self::Hashes(hashes) => {
-                let verifier = ServerHashVerification::new(hashes.iter().copied().map(Sha256Digest::new));
                 // rustls calls any verifier but its own dangerous. This one is what the WebTransport draft prescribes.
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth()
+                let verifier = Arc::new(Pinned::new(hashes));
+                builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
             }
         };
         tls.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();

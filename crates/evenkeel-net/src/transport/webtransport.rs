@@ -2,22 +2,19 @@
 
 use super::connection::{Core, Feeding, Wire};
 use super::queue::weight;
-use super::{Closed, Error, LINGER, Limits, SendError, What};
+use super::session::{Capsules, Session, dismissed};
+use super::{Closed, Error, Limits, SendError, What};
 use bytes::{Bytes, BytesMut};
+use quinn::{RecvStream, SendStream};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
-use wtransport::error::{ConnectingError, ConnectionError};
-use wtransport::{RecvStream, SendStream, VarInt};
 
 /// Set in a length: no message, but the reason for leaving follows.
 const FAREWELL: u32 = 1 << 31;
 
 /// The longest reason for leaving, in bytes.
 const LONGEST_REASON: usize = 1024;
-
-/// HTTP/3's `H3_NO_ERROR`: what the peer has to know is in the reason.
-const NO_ERROR: VarInt = VarInt::from_u32(0x100);
 
 /// Who opens the stream of messages.
 #[derive(Clone, Copy)]
@@ -52,59 +49,76 @@ fn window(bytes: usize) -> quinn::VarInt {
     quinn::VarInt::from_u32(u32::try_from(bytes.max(16 * 1024)).unwrap_or(u32::MAX))
 }
 
-pub(super) fn send_datagram(wire: &wtransport::Connection, bytes: &[u8]) -> Result<(), SendError> {
-    let limit = wire.max_datagram_size().unwrap_or(0);
+pub(super) fn send_datagram(wire: &Session, bytes: &[u8]) -> Result<(), SendError> {
+    let limit = wire.max_datagram();
     if bytes.len() > limit {
         return Err(SendError::TooLarge { limit });
     }
     // QUIC would make room by dropping the oldest without a word; the sender should know.
-    let space = wire.quic_connection().datagram_send_buffer_space();
-    if space < bytes.len() + size_of::<u64>() {
+    if wire.quic().datagram_send_buffer_space() < bytes.len() + size_of::<u64>() {
         return Err(SendError::Full);
     }
     wire.send_datagram(bytes).map_err(|error| match error {
-        wtransport::error::SendDatagramError::TooLarge => SendError::TooLarge { limit },
+        quinn::SendDatagramError::TooLarge => SendError::TooLarge { limit },
         _ => SendError::Closed,
     })
 }
 
-/// Carries the connection until it ends.
-pub(super) async fn run(core: &Arc<Core>, role: Role) {
+/// Carries the connection until it ends and the peer has been told.
+pub(super) async fn run(core: &Arc<Core>, capsules: Capsules, role: Role) {
     let Wire::WebTransport(wire) = &core.wire else { return };
     let feeding = Feeding(core.clone());
     let mut reading = JoinSet::new();
     let end = tokio::select! {
         closed = read_datagrams(core, wire) => closed,
         closed = exchange_messages(core, wire, role, &mut reading) => closed,
+        closed = wait_for_dismissal(capsules) => closed,
         closed = core.ending.overdue() => closed,
     };
     let reason = match core.ending.end(end) {
         Closed::Here(reason) => reason,
         _ => String::new(),
     };
-    wire.close(NO_ERROR, shortened(&reason, LONGEST_REASON).as_bytes());
+    let lost = wire.quic().close_reason().is_some();
+    wire.hang_up(shortened(&reason, LONGEST_REASON));
     // What the peer has sent before it left is still there to be read, but nobody else has to wait for that.
     tokio::spawn(async move {
         while reading.join_next().await.is_some() {}
         drop(feeding);
     });
+    if !lost {
+        tell(wire).await;
+    }
 }
 
-async fn read_datagrams(core: &Core, wire: &wtransport::Connection) -> Closed {
+/// Waits until QUIC has sent its farewell.
+async fn tell(wire: &Session) {
+    for _ in 0..20 {
+        if wire.quic().stats().frame_tx.connection_close > 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+async fn wait_for_dismissal(capsules: Capsules) -> Closed {
+    match dismissed(capsules).await {
+        Some(reason) => Closed::Peer(reason),
+        // The connection is lost; whoever reads the datagrams says why.
+        None => std::future::pending().await,
+    }
+}
+
+async fn read_datagrams(core: &Core, wire: &Session) -> Closed {
     loop {
-        match wire.receive_datagram().await {
-            Ok(datagram) => core.datagram(datagram.payload()),
-            Err(error) => return ended(wire, error),
+        match wire.read_datagram().await {
+            Ok(bytes) => core.datagram(bytes),
+            Err(error) => return ended(error),
         }
     }
 }
 
-async fn exchange_messages(
-    core: &Arc<Core>,
-    wire: &wtransport::Connection,
-    role: Role,
-    reading: &mut JoinSet<()>,
-) -> Closed {
+async fn exchange_messages(core: &Arc<Core>, wire: &Session, role: Role, reading: &mut JoinSet<()>) -> Closed {
     let Some((send, receive)) = open(wire, role).await else {
         // The connection is lost; whoever reads the datagrams says why.
         return std::future::pending().await;
@@ -117,16 +131,15 @@ async fn exchange_messages(
     }
 }
 
-async fn open(wire: &wtransport::Connection, role: Role) -> Option<(SendStream, RecvStream)> {
+async fn open(wire: &Session, role: Role) -> Option<(SendStream, RecvStream)> {
     match role {
-        Role::Client => wire.open_bi().await.ok()?.await.ok(),
-        Role::Server => wire.accept_bi().await.ok(),
+        Role::Client => wire.open_bi().await,
+        Role::Server => wire.accept_bi().await,
     }
 }
 
 /// Writes until asked to close, then says farewell and waits until the peer has it all.
-async fn write_messages(core: &Core, mut send: SendStream) -> Result<(), quinn::WriteError> {
-    let stream = send.quic_stream_mut();
+async fn write_messages(core: &Core, mut stream: SendStream) -> Result<(), quinn::WriteError> {
     while let Some(what) = core.outbox.next().await {
         let weight = weight(&what);
         let (What::Message(bytes) | What::Datagram(bytes)) = what;
@@ -146,16 +159,16 @@ async fn write_messages(core: &Core, mut send: SendStream) -> Result<(), quinn::
 
 /// Reads until the stream ends. A peer that breaks the rules is cut off.
 async fn read_messages(core: Arc<Core>, mut receive: RecvStream) {
-    if let Err(Some(wrong)) = read_frames(&core, receive.quic_stream_mut()).await
+    if let Err(Some(wrong)) = read_frames(&core, &mut receive).await
         && let Wire::WebTransport(wire) = &core.wire
         && let Closed::Here(reason) = core.ending.end(Closed::Here(wrong))
     {
-        wire.close(NO_ERROR, reason.as_bytes());
+        wire.hang_up(&reason);
     }
 }
 
 /// An error without text is a connection that was lost.
-async fn read_frames(core: &Core, stream: &mut quinn::RecvStream) -> Result<(), Option<String>> {
+async fn read_frames(core: &Core, stream: &mut RecvStream) -> Result<(), Option<String>> {
     loop {
         core.inbox.room().await;
         let mut length = [0; 4];
@@ -186,7 +199,7 @@ async fn read_frames(core: &Core, stream: &mut quinn::RecvStream) -> Result<(), 
 }
 
 /// Memory grows with what arrives, not with what is announced.
-async fn read_bytes(stream: &mut quinn::RecvStream, length: usize) -> Result<Bytes, Option<String>> {
+async fn read_bytes(stream: &mut RecvStream, length: usize) -> Result<Bytes, Option<String>> {
     let mut bytes = BytesMut::with_capacity(length.min(4096));
     while bytes.len() < length {
         match stream.read_chunk(length - bytes.len(), true).await {
@@ -198,43 +211,17 @@ async fn read_bytes(stream: &mut quinn::RecvStream, length: usize) -> Result<Byt
     Ok(bytes.freeze())
 }
 
-/// Why the connection ended, by the best witness.
-fn ended(wire: &wtransport::Connection, error: ConnectionError) -> Closed {
-    if let ConnectionError::ApplicationClosed(close) = &error {
-        return Closed::Peer(String::from_utf8_lossy(close.reason()).into_owned());
-    }
-    match wire.quic_connection().close_reason() {
-        Some(quinn::ConnectionError::Reset) => Closed::Restarted,
-        Some(quinn::ConnectionError::TimedOut) => Closed::TimedOut,
-        Some(quinn::ConnectionError::LocallyClosed) => Closed::Here("closed".into()),
-        Some(other) => Closed::Broken(other.to_string()),
-        None => Closed::Broken(error.to_string()),
-    }
-}
-
-/// What a failed attempt to connect means to whoever tried.
-pub(super) fn explain(error: ConnectingError) -> Error {
-    let error = match error {
-        ConnectingError::ConnectionError(error) => error,
-        ConnectingError::SessionRejected => return Error::Refused("it takes no session at this path".into()),
-        ConnectingError::InvalidUrl(what) | ConnectingError::InvalidServerName(what) => return Error::Url(what),
-        other => return Error::Unreachable(other.to_string()),
-    };
+/// Why the connection ended.
+fn ended(error: quinn::ConnectionError) -> Closed {
     match error {
-        ConnectionError::TimedOut => Error::TimedOut,
-        ConnectionError::ApplicationClosed(close) => {
-            Error::Refused(String::from_utf8_lossy(close.reason()).into_owned())
+        quinn::ConnectionError::ApplicationClosed(close) => {
+            Closed::Peer(String::from_utf8_lossy(&close.reason).into_owned())
         }
-        ConnectionError::ConnectionClosed(close) => Error::Refused(close.to_string()),
-        // The code is not to be had from here, but TLS names what it dislikes.
-        other if other.to_string().contains("certificate") => Error::Untrusted(other.to_string()),
-        other => Error::Unreachable(other.to_string()),
+        quinn::ConnectionError::Reset => Closed::Restarted,
+        quinn::ConnectionError::TimedOut => Closed::TimedOut,
+        quinn::ConnectionError::LocallyClosed => Closed::Here("closed".into()),
+        other => Closed::Broken(other.to_string()),
     }
-}
-
-/// Gives the endpoint of a single connection time to tell the peer.
-pub(super) async fn settle(endpoint: &wtransport::Endpoint<wtransport::endpoint::endpoint_side::Client>) {
-    let _ = tokio::time::timeout(LINGER, endpoint.wait_idle()).await;
 }
 
 /// The beginning of a text, no longer than so many bytes.

@@ -49,6 +49,8 @@ pub struct World {
     pub hub_events: Vec<HubEvent>,
     pub guests: Vec<Guest>,
     pub now: Instant,
+    /// One in so many datagrams is lost; none if it is zero.
+    pub lose_one_in: u64,
     queue: BTreeMap<(Instant, u64), Packet>,
     count: u64,
 }
@@ -60,6 +62,7 @@ impl World {
             hub_events: Vec::new(),
             guests: Vec::new(),
             now: Instant::from_millis(50_000),
+            lose_one_in: 0,
             queue: BTreeMap::new(),
             count: 0,
         }
@@ -136,6 +139,12 @@ impl World {
     fn post(&mut self, guest: usize, packet: Packet) {
         if self.guests[guest].linked && self.guests[guest].closed.is_none() {
             self.count += 1;
+            let datagram = matches!(packet, Packet::Up(_, ToSend::Datagram(_)) | Packet::Down(_, What::Datagram(_)));
+            // A number that looks random, so that no kind of datagram is always hit.
+            if datagram && self.lose_one_in > 0 && ((self.count * 2_654_435_761) >> 8).is_multiple_of(self.lose_one_in)
+            {
+                return;
+            }
             self.queue.insert((self.now + self.guests[guest].delay, self.count), packet);
         }
     }
@@ -173,6 +182,7 @@ impl World {
                 let connection = self.guests[from].connection;
                 match out {
                     ToSend::Message(bytes) => self.hub.handle_message(connection, &bytes, self.now),
+                    ToSend::Unordered(bytes) => self.hub.handle_unordered(connection, &bytes, self.now),
                     ToSend::Datagram(bytes) => self.hub.handle_datagram(connection, &bytes, self.now),
                     ToSend::ToPeer(..) => unreachable!("they go across"),
                 }
@@ -186,6 +196,7 @@ impl World {
                 let guest = &mut self.guests[to];
                 match what {
                     What::Message(bytes) => guest.seat.handle_message(&bytes, local).unwrap(),
+                    What::Unordered(bytes) => guest.seat.handle_unordered(&bytes).unwrap(),
                     What::Datagram(bytes) => guest.seat.handle_datagram(&bytes, local),
                     What::Close(why) => guest.closed = Some(why),
                 }

@@ -1,0 +1,212 @@
+//! What keeps a seat going: a connection to the server, others to peers, and one task that carries bytes between them and the
+//! seat.
+
+use super::links::Links;
+use super::{LinkState, Shared, lock};
+use crate::levels;
+use crate::seat::ToSend;
+use crate::transport::{self, Arrived, ConnectConfig, Endpoint, Listener, What, connect_with};
+use evenkeel::HostId;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// How long to wait before connecting again: at first, and at most.
+const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(3));
+/// How long it sleeps at most if nothing is due.
+const LONGEST_SLEEP: Duration = Duration::from_millis(500);
+/// So much of what arrived waits at most for the seat; more waits, or is dropped, with its connection.
+const MAX_REPORTS: usize = 1_024;
+
+/// From where connections are made.
+pub(super) enum Dialler {
+    /// Each from a socket of its own.
+    Alone,
+    /// All from one, on which others' are accepted.
+    On(Endpoint, Arc<Listener>),
+}
+
+/// What connections report.
+pub(super) enum Report {
+    /// There is a connection to the server.
+    Up(transport::Sender),
+    /// Something came from the server.
+    Arrived(Arrived),
+    /// The connection to the server is gone, or could not be made.
+    Down(String),
+    /// Somebody connected, or let us connect.
+    Met(super::links::Meeting),
+    /// Something came from a peer.
+    FromPeer(HostId, Arrived),
+    /// A connection to a peer has ended, of this number.
+    Parted(HostId, u64),
+    /// It is time to try a peer again.
+    Retry(HostId),
+}
+
+/// Carries bytes between a seat and its connections.
+pub(super) struct Driver {
+    shared: Arc<Shared>,
+    server: Option<transport::Sender>,
+    links: Option<Links>,
+    reports: mpsc::Receiver<Report>,
+    /// What keeps the connections up; ends with the driver.
+    _tasks: JoinSet<()>,
+}
+
+impl Driver {
+    pub(super) fn new(shared: Arc<Shared>, dialler: Dialler, url: String, config: ConnectConfig) -> Self {
+        let (report, reports) = mpsc::channel(MAX_REPORTS);
+        let mut tasks = JoinSet::new();
+        let (endpoint, links) = match dialler {
+            Dialler::Alone => (None, None),
+            Dialler::On(endpoint, listener) => {
+                tasks.spawn(super::links::accept(listener, report.clone()));
+                let links = Links::new(endpoint.clone(), config.clone(), report.clone());
+                (Some(endpoint), Some(links))
+            }
+        };
+        tasks.spawn(keep_up(endpoint, url, config, report));
+        Self { shared, server: None, links, reports, _tasks: tasks }
+    }
+
+    pub(super) async fn run(mut self) {
+        loop {
+            self.flush();
+            let wake = self.wake();
+            tokio::select! {
+                report = self.reports.recv() => match report {
+                    Some(report) => self.take(report),
+                    None => return,
+                },
+                () = self.shared.touched.notified() => {}
+                () = tokio::time::sleep_until(wake) => {}
+            }
+            if self.shared.seat().is_refused() && self.server.is_none() {
+                return;
+            }
+        }
+    }
+
+    fn wake(&self) -> tokio::time::Instant {
+        let latest = tokio::time::Instant::now() + LONGEST_SLEEP;
+        self.shared.seat().poll_timeout().map_or(latest, |due| self.shared.ticking.wake(due).min(latest))
+    }
+
+    fn take(&mut self, report: Report) {
+        let (shared, now) = (self.shared.clone(), self.shared.ticking.now());
+        match report {
+            Report::Up(sender) => self.connected(sender),
+            Report::Down(why) => self.disconnected(&why),
+            Report::Arrived(Arrived { at, what: What::Datagram(bytes) }) => {
+                shared.seat().handle_datagram(&bytes, shared.ticking.at(at));
+            }
+            Report::Arrived(Arrived { what: What::Message(bytes), .. }) if levels::is_unordered(&bytes) => {
+                let _ = shared.seat().handle_unordered(&bytes);
+            }
+            Report::Arrived(Arrived { at, what: What::Message(bytes) }) => {
+                // A server that says what cannot be read is of another version: what it says is left out.
+                let _ = shared.seat().handle_message(&bytes, shared.ticking.at(at));
+            }
+            Report::FromPeer(from, Arrived { at, what: What::Datagram(bytes) }) => {
+                shared.seat().handle_peer_datagram(from, &bytes, shared.ticking.at(at));
+            }
+            Report::FromPeer(_, Arrived { what: What::Message(_), .. }) => {}
+            Report::Met(meeting) => {
+                if let Some(host) = self.links.as_mut().and_then(|links| links.met(meeting)) {
+                    shared.seat().handle_linked(host, now);
+                }
+            }
+            Report::Parted(host, number) => {
+                if self.links.as_mut().is_some_and(|links| links.parted(host, number)) {
+                    shared.seat().handle_unlinked(host, now);
+                }
+            }
+            Report::Retry(host) => {
+                if let Some(links) = &mut self.links {
+                    links.retry(host);
+                }
+            }
+        }
+    }
+
+    fn connected(&mut self, sender: transport::Sender) {
+        *lock(&self.shared.link) = LinkState::Connected;
+        *lock(&self.shared.sender) = Some(sender.clone());
+        self.server = Some(sender);
+        // What was said once, to be able to start, can be said again.
+        let _ = self.shared.seat().reconnect();
+    }
+
+    fn disconnected(&mut self, why: &str) {
+        *lock(&self.shared.sender) = None;
+        let mut seat = self.shared.seat();
+        if self.server.take().is_some() {
+            seat.handle_lost(why, self.shared.ticking.now());
+        }
+        *lock(&self.shared.link) = match seat.is_refused() {
+            true => LinkState::Over { why: why.to_owned() },
+            false => LinkState::Connecting { after: Some(why.to_owned()) },
+        };
+    }
+
+    /// Sends whatever is to be sent. What a connection does not take is lost; what matters is sent again by the heart.
+    fn flush(&mut self) {
+        let shared = self.shared.clone();
+        let mut seat = shared.seat();
+        if let Some(links) = &mut self.links {
+            let you = seat.you();
+            while let Some(introduction) = seat.poll_introduction() {
+                links.introduce(introduction, you);
+            }
+        }
+        while let Some(out) = seat.poll_transmit(shared.ticking.now()) {
+            let _ = match (out, &self.server, &self.links) {
+                (ToSend::Datagram(bytes), Some(server), _) => server.send_datagram(&bytes),
+                (ToSend::Message(bytes) | ToSend::Unordered(bytes), Some(server), _) => server.send_message(bytes),
+                (ToSend::ToPeer(to, bytes), _, Some(links)) => links.send_datagram(to, &bytes),
+                _ => Ok(()),
+            };
+        }
+    }
+}
+
+/// Connects to the server, and connects again.
+async fn keep_up(endpoint: Option<Endpoint>, url: String, config: ConnectConfig, report: mpsc::Sender<Report>) {
+    let mut wait = PATIENCE.0;
+    loop {
+        let connecting = async {
+            match &endpoint {
+                Some(endpoint) => endpoint.connect(&url, &config).await,
+                None => connect_with(&url, &config).await,
+            }
+        };
+        let why = match connecting.await {
+            Ok(connection) => {
+                wait = PATIENCE.0;
+                carry(connection, &report).await
+            }
+            Err(error) => error.to_string(),
+        };
+        if report.send(Report::Down(why)).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(PATIENCE.1);
+    }
+}
+
+/// Reports what arrives until the connection ends. Answers why it did.
+async fn carry(connection: transport::Connection, report: &mpsc::Sender<Report>) -> String {
+    let (sender, mut receiver) = connection.split();
+    if report.send(Report::Up(sender.clone())).await.is_err() {
+        return String::new();
+    }
+    while let Some(arrived) = receiver.receive().await {
+        if report.send(Report::Arrived(arrived)).await.is_err() {
+            return String::new();
+        }
+    }
+    sender.closed_reason().map_or_else(|| "the connection ended".into(), |closed| closed.to_string())
+}

@@ -1,0 +1,121 @@
+//! The game's own messages, from a player's seat.
+
+use super::{Seat, SeatError, SeatEvent, ToSend};
+use crate::levels::{self, Envelope, Level, LevelLimits, Levels, Party};
+use evenkeel::Instant;
+
+/// This end of the present connection.
+pub(super) struct Mail {
+    levels: Levels,
+    /// Whether the server has let us in on this connection: it wants no messages before.
+    open: bool,
+}
+
+impl Mail {
+    pub(super) fn new(max_datagram: usize) -> Self {
+        Self { levels: Levels::new(LevelLimits { max_datagram, ..LevelLimits::default() }), open: false }
+    }
+
+    pub(super) fn set_open(&mut self, open: bool) {
+        self.open = open;
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.levels.poll_timeout().filter(|_| self.open)
+    }
+}
+
+impl Seat {
+    /// Sends a message of the game: to one host, to the server ([`SERVER`](crate::protocol::SERVER)), or to everybody else
+    /// ([`Party::Everybody`]). An error changes nothing. What is on its way when the connection is lost may be lost too, at any level.
+    ///
+    /// ```
+    /// use evenkeel::Instant;
+    /// use evenkeel_net::levels::{Level, Party};
+    /// use evenkeel_net::protocol::{MessageError, SERVER};
+    /// use evenkeel_net::seat::{Seat, SeatConfig, SeatError};
+    ///
+    /// let mut seat = Seat::new(SeatConfig::named("Ada"))?;
+    /// let now = Instant::from_millis(5);
+    /// // Nobody listens to those who are not in.
+    /// assert_eq!(seat.send(Party::Everybody, Level::Ordered, b"hello".to_vec(), now), Err(SeatError::NotReady));
+    /// assert_eq!(seat.send(SERVER, Level::Quickest, b"fire!".to_vec(), now), Err(SeatError::NotReady));
+    /// # Ok::<(), MessageError>(())
+    /// ```
+    pub fn send(&mut self, to: impl Into<Party>, level: Level, bytes: Vec<u8>, now: Instant) -> Result<(), SeatError> {
+        if !self.mail.open {
+            return Err(SeatError::NotReady);
+        }
+        self.mail.levels.send(level, Envelope { party: to.into(), bytes }, now).map_err(SeatError::Level)?;
+        self.collect_mail(now);
+        Ok(())
+    }
+
+    /// This player's messages: what happened to them so far, and what waits.
+    pub fn levels(&self) -> &Levels {
+        &self.mail.levels
+    }
+
+    /// Something arrived that the server sent to be reliable and unordered. It may be here before the welcome.
+    pub fn handle_unordered(&mut self, bytes: &[u8]) -> Result<(), SeatError> {
+        self.mail.levels.handle_unordered(bytes).map_err(SeatError::Level)?;
+        self.hand_out();
+        Ok(())
+    }
+
+    /// A message of the game arrived in order.
+    pub(super) fn take_ordered(&mut self, bytes: &[u8]) -> Result<(), SeatError> {
+        self.mail.levels.handle_ordered(bytes).map_err(SeatError::Level)?;
+        self.hand_out();
+        Ok(())
+    }
+
+    /// A datagram of the game arrived. What cannot be used is left out.
+    pub(super) fn take_datagram(&mut self, bytes: &[u8], now: Instant) {
+        let _ = self.mail.levels.handle_datagram(bytes, now);
+        self.hand_out();
+        self.collect_mail(now);
+    }
+
+    fn hand_out(&mut self) {
+        while let Some((level, Envelope { party, bytes })) = self.mail.levels.poll_message() {
+            // From the server, a message says where it comes from.
+            if let Party::Host(from) = party {
+                self.tell(SeatEvent::Message { from, level, bytes });
+            }
+        }
+    }
+
+    /// Collects what is to be sent: at once, so that it keeps its place among what the seat itself says.
+    fn collect_mail(&mut self, now: Instant) {
+        if !self.mail.open {
+            return;
+        }
+        if let Some(round_trip) = self.clock.rtt_min() {
+            self.mail.levels.set_round_trip(round_trip);
+        }
+        while let Some(out) = self.mail.levels.poll_transmit(now) {
+            self.outgoing.push_back(match out {
+                levels::Outgoing::Ordered(bytes) => ToSend::Message(bytes),
+                levels::Outgoing::Unordered(bytes) => ToSend::Unordered(bytes),
+                levels::Outgoing::Datagram(bytes) => ToSend::Datagram(bytes),
+            });
+        }
+    }
+
+    /// A datagram of so many bytes goes to the server: lets `Quickest` messages go along.
+    pub(super) fn go_along(&mut self, beside: usize, now: Instant) {
+        let room = self.config.max_datagram.saturating_sub(beside);
+        if self.mail.open
+            && let Some(bytes) = self.mail.levels.ride_along(now, room)
+        {
+            self.outgoing.push_back(ToSend::Datagram(bytes));
+        }
+    }
+
+    /// What is due without company.
+    pub(super) fn poll_mail(&mut self, now: Instant) -> Option<ToSend> {
+        self.collect_mail(now);
+        self.outgoing.pop_front()
+    }
+}
