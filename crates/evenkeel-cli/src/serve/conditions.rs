@@ -67,17 +67,13 @@ pub(super) fn check(conditions: &[Condition]) -> Result<()> {
 }
 
 /// Puts the conditions between the server and those players.
-///
-/// The transport has no conditioner yet: until it has, this says that nothing is changed.
-pub(super) fn apply_conditions(_server: &Server, conditions: &[Condition]) -> Result<()> {
+pub(super) fn apply_conditions(server: &Server, conditions: &[Condition]) -> Result<()> {
     for condition in conditions {
         let Ways { outgoing, incoming } = condition.parse()?;
-        let (player, outgoing, incoming) = (&condition.player, shown(outgoing), shown(incoming));
-        tracing::warn!(?player, outgoing, incoming, "this condition is understood, but not applied by this version");
+        let (outgoing, incoming) = (outgoing.unwrap_or_default(), incoming.unwrap_or_default());
+        server.set_condition(&condition.player, outgoing.clone(), incoming.clone())?;
+        let (player, outgoing, incoming) = (&condition.player, outgoing.to_string(), incoming.to_string());
+        tracing::warn!(?player, outgoing, incoming, "this player's network is made worse, for testing");
     }
     Ok(())
-}
-
-fn shown(conditions: Option<Conditions>) -> String {
-    conditions.map_or_else(|| "unchanged".into(), |conditions| conditions.to_string())
 }

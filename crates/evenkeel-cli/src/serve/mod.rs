@@ -12,7 +12,7 @@ use evenkeel::{Budget, Duration};
 use evenkeel_net::Server;
 use evenkeel_net::hub::HubConfig;
 use evenkeel_net::metrics::MetricsServer;
-use evenkeel_net::transport::{self, Identity, ListenConfig, Rate};
+use evenkeel_net::transport::{self, Conditioner, Identity, ListenConfig, Rate};
 use settings::Settings;
 use signals::{Asked, Signals};
 use std::io::IsTerminal;
@@ -120,6 +120,8 @@ fn listen(settings: &Settings, identity: Identity) -> Result<ListenConfig> {
         handshakes_per_source: handshakes,
         max_connections: u32::try_from(settings.max_players.unwrap_or_default() + guests)?,
         reset_key: identity::reset_key(settings)?,
+        // Nobody pays for it who does not want it.
+        conditioner: (!settings.condition.is_empty()).then(|| Conditioner::new(0)),
         ..ListenConfig::new(address, identity)
     })
 }

@@ -2,7 +2,7 @@
 
 use super::scope::Scope;
 use super::{Gate, Open};
-use crate::protocol::{Entity, Model};
+use crate::protocol::{Entity, Model, Tags};
 use evenkeel::policy::{Base, Policy};
 use evenkeel::wire::Format;
 use evenkeel::{Duration, HostId, Placing};
@@ -14,6 +14,11 @@ pub type Heir = Box<dyn FnMut(&Entity) -> Option<HostId> + Send>;
 pub struct HubConfig {
     /// The session's name. Default: "main".
     pub session: String,
+    /// What the game says about the session to those who have not joined: within the bounds of
+    /// [`check_tags`](crate::protocol::check_tags). Default: nothing.
+    pub tags: Tags,
+    /// Whether to tell those who have not joined that they need a token. The gate decides for itself. Default: no.
+    pub token_needed: bool,
     /// Precision and bounds on the wire. Default: [`Format::default`].
     pub format: Format,
     /// Who is told what and when. Default: everything to everybody.
@@ -31,8 +36,9 @@ pub struct HubConfig {
     pub scope: Option<Scope>,
     /// Decides who gets what a player leaves behind. Default: nobody.
     pub heir: Option<Heir>,
-    /// The session's time when this host's clock shows zero. Default: zero.
-    pub origin: Duration,
+    /// The session's time when this host's clock shows zero. Default: zero, or what makes it the time since 1970 for a
+    /// [`Server`](crate::Server): so that time goes on after a restart.
+    pub origin: Option<Duration>,
     /// Decides who may come in. Default: everybody, with 64 entities each.
     pub gate: Box<dyn Gate>,
     /// Players at once. Default: 1,000.
@@ -57,6 +63,8 @@ impl Default for HubConfig {
     fn default() -> Self {
         Self {
             session: "main".into(),
+            tags: Tags::new(),
+            token_needed: false,
             format: Format::default(),
             policy: Box::new(Base),
             placing: Placing { max_age: Duration::from_secs(10), ..Placing::default() },
@@ -64,7 +72,7 @@ impl Default for HubConfig {
             peers_policy: ("base".into(), String::new()),
             scope: None,
             heir: None,
-            origin: Duration::ZERO,
+            origin: None,
             gate: Box::new(Open { max_entities: 64 }),
             max_players: 1_000,
             max_guests: 256,

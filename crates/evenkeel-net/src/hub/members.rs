@@ -123,7 +123,7 @@ impl Hub {
 
     pub(super) fn handle_member(&mut self, host: HostId, from: Connection, message: ToServer, now: Instant) {
         match message {
-            ToServer::Hello { .. } => self.expel(from, "it said hello twice", now),
+            ToServer::Hello { .. } | ToServer::List(_) => self.expel(from, "it said hello twice", now),
             ToServer::Make { entity, about } => self.make_for(host, from, entity, about, now),
             ToServer::Unmake { entity } => self.unmake_for(host, entity, now),
             ToServer::Give { entity, to } => self.give(host, entity, to, now),

@@ -4,11 +4,12 @@
 //! measured delays. The session's clock is the hub's. Like the heart it is a state machine: connections, bytes and time go in,
 //! bytes come out.
 
-mod allowance;
+pub(crate) mod allowance;
 mod config;
 mod entities;
 mod gate;
 mod guests;
+mod info;
 mod members;
 mod messages;
 mod peers;
@@ -28,7 +29,7 @@ use crate::protocol::{self, APPLICATION, PASSED_ON, SERVER, ToPlayer};
 use evenkeel::clock::{Ping, Pong};
 use evenkeel::wire::datagram::Kind;
 use evenkeel::{
-    Clock, ConfigError, EntityId, Fairness, GlobalTime, HostId, Instant, LagChange, Receiver, ReceiverConfig,
+    Clock, ConfigError, Duration, EntityId, Fairness, GlobalTime, HostId, Instant, LagChange, Receiver, ReceiverConfig,
     Relevance, Sender, SenderConfig, SenderError,
 };
 use guests::Guest;
@@ -196,7 +197,7 @@ impl Hub {
             ..ReceiverConfig::default()
         })?;
         Ok(Self {
-            clock: Clock::reference(config.origin),
+            clock: Clock::reference(config.origin.unwrap_or(Duration::ZERO)),
             config,
             sender,
             receiver,
@@ -245,6 +246,12 @@ impl Hub {
         self.members.iter().map(|(host, member)| (*host, member.name.as_str()))
     }
 
+    /// What the player of a connection is called, if it has come in.
+    pub(crate) fn player_name(&self, connection: Connection) -> Option<&str> {
+        let host = self.connections.get(&connection)?;
+        self.members.get(host).map(|member| member.name.as_str())
+    }
+
     /// What there is.
     pub fn entities(&self) -> impl ExactSizeIterator<Item = &protocol::Entity> {
         self.entities.values()
@@ -289,11 +296,6 @@ impl Hub {
         for to in open {
             self.outgoing.push_back(Outgoing { to, what: What::Close(why.to_owned()) });
         }
-    }
-
-    /// Whether nobody is let in any more.
-    pub fn is_ending(&self) -> bool {
-        self.ending.is_some()
     }
 
     /// A datagram arrived.

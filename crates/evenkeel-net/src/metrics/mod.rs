@@ -14,7 +14,7 @@ pub use catalogue::names;
 use crate::report::SessionReport;
 use crate::{Server, Watcher};
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -84,16 +84,24 @@ struct Asked {
     exporter: Exporter,
 }
 
-async fn metrics(State(asked): State<Arc<Asked>>) -> Response {
-    answer(&asked, OPENMETRICS, |report| asked.exporter.text(&report).ok()).await
+async fn metrics(State(asked): State<Arc<Asked>>, RawQuery(query): RawQuery) -> Response {
+    answer(&asked, query, OPENMETRICS, |report| asked.exporter.text(&report).ok()).await
 }
 
-async fn report(State(asked): State<Arc<Asked>>) -> Response {
-    answer(&asked, "application/json", |report| serde_json::to_string(&report).ok()).await
+async fn report(State(asked): State<Arc<Asked>>, RawQuery(query): RawQuery) -> Response {
+    answer(&asked, query, "application/json", |report| serde_json::to_string(&report).ok()).await
 }
 
-async fn answer(asked: &Asked, kind: &'static str, write: impl Fn(SessionReport) -> Option<String>) -> Response {
-    match asked.watcher.report().await.map(write) {
+/// `?session=NAME` asks for one of several.
+async fn answer(
+    asked: &Asked,
+    query: Option<String>,
+    kind: &'static str,
+    write: impl Fn(SessionReport) -> Option<String>,
+) -> Response {
+    let pairs = query.unwrap_or_default();
+    let session = url::form_urlencoded::parse(pairs.as_bytes()).find(|(key, _)| key == "session");
+    match asked.watcher.report(session.as_ref().map(|(_, name)| name.as_ref())).await.map(write) {
         Some(Some(text)) => ([(CONTENT_TYPE, kind)], text).into_response(),
         Some(None) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         None => StatusCode::SERVICE_UNAVAILABLE.into_response(),

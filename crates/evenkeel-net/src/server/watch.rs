@@ -1,7 +1,7 @@
 //! A running server looked at from outside.
 
 use super::Shared;
-use crate::hub::Connection;
+use crate::hub::{Connection, Hub};
 use crate::report::{ConnectionReport, ReceiverReport, SessionReport};
 use evenkeel::HostId;
 use std::collections::HashMap;
@@ -20,14 +20,15 @@ impl Watcher {
         Self(Arc::downgrade(shared))
     }
 
-    /// How the session is doing; none once the server is gone.
-    pub async fn report(&self) -> Option<SessionReport> {
-        Some(self.0.upgrade()?.session_report().await)
+    /// How a session is doing, the first if none is named; none if there is no such session, or once the server is gone.
+    pub async fn report(&self, session: Option<&str>) -> Option<SessionReport> {
+        let shared = self.0.upgrade()?;
+        shared.session_report(session.unwrap_or(&shared.first)).await
     }
 
     /// Whether the server lets players in.
     pub fn is_serving(&self) -> bool {
-        self.0.upgrade().is_some_and(|shared| !shared.hub().is_ending())
+        self.0.upgrade().is_some_and(|shared| shared.with_hub(&shared.first, |hub| !hub.is_draining()).unwrap_or(false))
     }
 }
 
@@ -38,16 +39,17 @@ impl fmt::Debug for Watcher {
 }
 
 impl Shared {
-    /// How the session is doing. The books of many players take long to read: the hub is let go of again and again.
-    pub(super) async fn session_report(&self) -> SessionReport {
-        let (summary, players) = {
-            let hub = self.hub();
-            (hub.summary(), hub.player_connections())
-        };
+    fn with_hub<R>(&self, session: &str, look: impl FnOnce(&mut Hub) -> R) -> Option<R> {
+        self.lobby().hub_mut(session).map(look)
+    }
+
+    /// How a session is doing. The books of many players take long to read: the hub is let go of again and again.
+    pub(super) async fn session_report(&self, session: &str) -> Option<SessionReport> {
+        let (summary, players) = self.with_hub(session, |hub| (hub.summary(), hub.player_connections()))?;
         let (mut receivers, mut connections) = (Vec::with_capacity(players.len()), Vec::with_capacity(players.len()));
         let mut left = players.into_iter().peekable();
         while left.peek().is_some() {
-            self.read_books(&mut left, &mut receivers, &mut connections);
+            self.with_hub(session, |hub| self.read_books(hub, &mut left, &mut receivers, &mut connections))?;
             if left.peek().is_some() {
                 // Asking again at once would mostly win over whoever waits.
                 tokio::time::sleep(READING).await;
@@ -55,17 +57,17 @@ impl Shared {
         }
         let mut report = summary.with_receivers(receivers);
         self.add_transport(&mut report, &connections);
-        report
+        Some(report)
     }
 
     /// Reads the books of as many players as can be read while nobody has to wait for long; of one at least.
     fn read_books(
         &self,
+        hub: &mut Hub,
         left: &mut impl Iterator<Item = (HostId, Option<Connection>)>,
         receivers: &mut Vec<ReceiverReport>,
         connections: &mut Vec<Option<Connection>>,
     ) {
-        let mut hub = self.hub();
         let start = std::time::Instant::now();
         for (host, connection) in left {
             if let Some(receiver) = hub.receiver_report(host, self.ticking.now()) {
