@@ -13,11 +13,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (Some(address), Some(hash)) = (arguments.next(), arguments.next()) else {
         return Err("give the address and the hash that minimal_server prints".into());
     };
-    let byte = |at: usize| u8::from_str_radix(hash.get(2 * at..2 * at + 2).unwrap_or("?"), 16);
-    let hash = (0..32).map(byte).collect::<Result<Vec<u8>, _>>().map_err(|_| "the hash must be 64 hex digits")?;
-    let trust = Trust::Hashes(vec![hash.try_into().map_err(|_| "the hash must be 64 hex digits")?]);
-
-    let client = Client::start(&format!("https://{address}/"), trust, SeatConfig::named("driver"))?;
+    let client = Client::start(&format!("https://{address}/"), Trust::in_hash(&hash)?, SeatConfig::named("driver"))?;
     let (mut tank, mut others) = (None, Vec::new());
     for frame in 0u64.. {
         tokio::time::sleep(Duration::from_millis(16)).await;

@@ -12,7 +12,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:4433".into()).parse()?;
     let fortnight = Duration::from_secs(14 * 24 * 3600);
     let identity = Identity::self_made(["localhost", "127.0.0.1"], fortnight)?;
-    let hash: String = identity.hash().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = identity.hash_text();
 
     // Half of all updates, to those whom they help most.
     let policy = Box::new(Even::new(Budget::of_base(1, 2)));

@@ -389,3 +389,28 @@ fn a_hub_asks_to_be_called_again_when_it_must() {
     assert_eq!(world.hub.poll_timeout(), Some(Instant::from_millis(6_000)));
     assert_eq!(entity_of(HostId(70_000), 1), None);
 }
+
+/// What the hub says a player saw is what the player saw: also right after a turn, when that is not where the tank was.
+#[test]
+fn the_hub_knows_what_a_player_saw() {
+    let (mut world, tanks) = game(HubConfig::default());
+    play(&mut world, &tanks, 3_000);
+    let (mut seen, mut stale) = (Vec::new(), 0);
+    for _ in 0..100 {
+        play(&mut world, &tanks, 17);
+        for viewer in 1..3 {
+            let local = world.local(viewer);
+            let placed = world.guests[viewer].seat.place(tanks[0], local).unwrap().position;
+            let time = world.guests[viewer].seat.now(local).unwrap();
+            seen.push((HostId(viewer as u32 + 1), time, placed));
+            stale += usize::from(placed.distance(drive(0, world.hub.now(world.now)).position()) > 0.5);
+        }
+        if seen.len() > 40 {
+            // Some 300 ms later all receipts have come.
+            let (viewer, time, placed) = seen.remove(0);
+            let said = world.hub.seen_by(viewer, tanks[0], time).unwrap().unwrap();
+            assert!(said.position.distance(placed) < 0.05, "{viewer} at {time}: {placed:?}, not {:?}", said.position);
+        }
+    }
+    assert!(stale > 5, "turns were seen late");
+}

@@ -10,6 +10,7 @@ mod signals;
 use anyhow::{Context, Result};
 use evenkeel::{Budget, Duration};
 use evenkeel_net::Server;
+use evenkeel_net::discovery::Announcement;
 use evenkeel_net::hub::HubConfig;
 use evenkeel_net::metrics::MetricsServer;
 use evenkeel_net::transport::{self, Conditioner, Identity, ListenConfig, Rate};
@@ -21,6 +22,8 @@ use std::path::PathBuf;
 
 /// How often to look whether the certificate is about to expire, or has been replaced.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(3600);
+/// How often those on the local network are told how many players there are.
+const NEWS_EVERY: std::time::Duration = std::time::Duration::from_secs(5);
 /// What players are told.
 const FAREWELL: &str = "the server is shutting down";
 
@@ -90,6 +93,11 @@ async fn serve(settings: &Settings) -> Result<()> {
     };
     conditions::apply_conditions(&server, &settings.condition)?;
     announce(settings, &server, &identity, metrics.as_ref());
+    let announced = settings.announce.unwrap_or_default();
+    let mut known = announced.then(|| make_known(&server, &identity)).transpose()?;
+    let begin = tokio::time::Instant::now();
+    let mut look = tokio::time::interval_at(begin + LOOK_EVERY, LOOK_EVERY);
+    let mut news = tokio::time::interval_at(begin + NEWS_EVERY, NEWS_EVERY);
     loop {
         tokio::select! {
             asked = signals.asked() => match asked {
@@ -102,7 +110,12 @@ async fn serve(settings: &Settings) -> Result<()> {
                     identity = renewed(settings, &server, identity);
                 }
             },
-            () = tokio::time::sleep(LOOK_EVERY) => identity = renewed(settings, &server, identity),
+            _ = look.tick() => identity = renewed(settings, &server, identity),
+            _ = news.tick(), if known.is_some() => {
+                if let Some(known) = &mut known {
+                    known.update(&server.sessions()).context("--announce")?;
+                }
+            }
         }
     }
     // The metrics go on: they say that it is draining.
@@ -137,6 +150,10 @@ fn session(settings: &Settings) -> Result<HubConfig> {
     Ok(HubConfig {
         session: settings.session.clone().unwrap_or_default(),
         policy,
+        model: settings.model()?,
+        // Players who send to each other directly keep to the same rule.
+        peers_policy: (settings.policy.clone().unwrap_or_default(), settings.budget.clone().unwrap_or_default()),
+        token_needed: settings.token_keys.is_some(),
         placing: evenkeel::Placing { lag, ..suits.placing },
         max_players: settings.max_players.unwrap_or_default(),
         datagrams_per_second: rates.datagrams,
@@ -149,6 +166,12 @@ fn session(settings: &Settings) -> Result<HubConfig> {
 async fn answer(address: SocketAddr, server: &Server) -> Result<MetricsServer> {
     let failed = |source| transport::Error::Bind { address, protocol: "TCP", source };
     MetricsServer::start(address, server).await.map_err(failed).context("--metrics")
+}
+
+/// Makes the session known on the local network.
+fn make_known(server: &Server, identity: &Identity) -> Result<Announcement> {
+    Announcement::start(&server.sessions(), server.address().port(), identity.hash())
+        .context("--announce: the local network cannot be told; leave it out if there is none")
 }
 
 /// The one line that players need, and what the operator should know besides.

@@ -3,6 +3,7 @@
 use super::conditions::Condition;
 use super::rates::Rates;
 use anyhow::{Context, Result, bail, ensure};
+use evenkeel_net::protocol::Model;
 use serde::{Deserialize, Serialize};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,12 @@ pub(super) struct Settings {
     /// The session's name. Default: main.
     #[arg(long, value_name = "NAME", help_heading = "Session")]
     pub(super) session: Option<String>,
+    /// Who sends movement to whom: client-server, peer-to-peer or hybrid. Default: client-server.
+    #[arg(long, value_name = "MODEL", help_heading = "Session")]
+    pub(super) model: Option<String>,
+    /// Make the session known on the local network, so that players find it without an address. Default: no.
+    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true", help_heading = "Network")]
+    pub(super) announce: Option<bool>,
     /// Who is told what and when. Default: even. A name that is not known is answered with all that are.
     #[arg(long, value_name = "NAME", help_heading = "Session")]
     pub(super) policy: Option<String>,
@@ -99,6 +106,8 @@ impl Settings {
             metrics: self.metrics.or(other.metrics),
             rates: self.rates.or(other.rates),
             session: self.session.or(other.session),
+            model: self.model.or(other.model),
+            announce: self.announce.or(other.announce),
             policy: self.policy.or(other.policy),
             budget: self.budget.or(other.budget),
             lag_ms: self.lag_ms.or(other.lag_ms),
@@ -120,6 +129,7 @@ impl Settings {
             listen: Some(SocketAddr::from((Ipv4Addr::UNSPECIFIED, 4433))),
             rates: Some(Rates::default()),
             session: Some("main".into()),
+            model: Some("client-server".into()),
             policy: Some("even".into()),
             budget: Some("1/3".into()),
             lag_ms: Some(0.0),
@@ -134,6 +144,7 @@ impl Settings {
         let session = self.session.as_deref().unwrap_or_default();
         let named = (1..=64).contains(&session.len()) && !session.chars().any(char::is_control);
         ensure!(named, "session `{session}`: a session's name has 1 to 64 bytes and no control characters");
+        self.model()?;
         let lag = self.lag_ms.unwrap_or_default();
         ensure!((0.0..=MAX_LAG_MS).contains(&lag), "lag-ms {lag}: choose between 0 and {MAX_LAG_MS}");
         let players = self.max_players.unwrap_or_default();
@@ -147,6 +158,13 @@ impl Settings {
             bail!("revoked tokens without keys: give --token-keys, too, or leave out --revoked");
         }
         super::conditions::check(&self.condition)
+    }
+
+    /// Who sends movement to whom.
+    pub(super) fn model(&self) -> Result<Model> {
+        let name = self.model.as_deref().unwrap_or("client-server");
+        let known = Model::ALL.iter().find(|(known, _)| *known == name).map(|(_, model)| *model);
+        known.with_context(|| format!("model `{name}`: choose client-server, peer-to-peer or hybrid"))
     }
 
     /// As a file that says the same.

@@ -30,7 +30,7 @@ use evenkeel::clock::{Ping, Pong};
 use evenkeel::wire::datagram::Kind;
 use evenkeel::{
     Clock, ConfigError, Duration, EntityId, Fairness, GlobalTime, HostId, Instant, LagChange, Receiver, ReceiverConfig,
-    Relevance, Sender, SenderConfig, SenderError,
+    Relevance, Sender, SenderConfig, SenderError, State,
 };
 use guests::Guest;
 use members::Member;
@@ -234,6 +234,25 @@ impl Hub {
     /// The sender: its books, its policy, and what a player saw when ([`Sender::seen_by`]).
     pub fn sender(&self) -> &Sender {
         &self.sender
+    }
+
+    /// What a player was being shown of an entity at a time of the session, as far as is known: for lag compensation. When a shot is
+    /// reported with the time at which it was fired, ask where the target was *for the one who fired*.
+    ///
+    /// `None` if it was shown nothing then, or if that is longer ago than is remembered. See [`Sender::seen_by`].
+    ///
+    /// ```
+    /// use evenkeel::{EntityId, GlobalTime, HostId, Instant, Threshold};
+    /// use evenkeel_net::hub::{Hub, HubConfig};
+    /// # let now = Instant::from_millis(5_000);
+    /// let mut hub = Hub::new(HubConfig::default())?;
+    /// let ball = hub.make(Threshold::within(0.1), Vec::new(), now)?;
+    /// let fired = GlobalTime::from_millis(4_870);
+    /// assert!(hub.seen_by(HostId(1), ball, fired).is_err(), "nobody is here");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn seen_by(&self, viewer: HostId, entity: EntityId, at: GlobalTime) -> Result<Option<State>, SenderError> {
+        self.sender.seen_by(viewer, entity, at)
     }
 
     /// The receiver: where everything is.

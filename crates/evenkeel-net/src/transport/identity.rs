@@ -97,6 +97,11 @@ impl Identity {
         hash
     }
 
+    /// The same in hexadecimal digits, to be printed: [`Trust::in_hash`](super::Trust::in_hash) reads it.
+    pub fn hash_text(&self) -> String {
+        data_encoding::HEXLOWER.encode(&self.hash())
+    }
+
     /// The certificates in PEM, without the key: what a client gives as
     /// [`Trust::Certificates`](super::Trust::Certificates).
     pub fn certificate_pem(&self) -> String {

@@ -18,6 +18,20 @@ pub enum Trust {
 }
 
 impl Trust {
+    /// Whoever has the certificate of which this is the SHA-256 hash, in 64 hexadecimal digits, as servers print it.
+    ///
+    /// ```
+    /// use evenkeel_net::transport::Trust;
+    /// assert!(Trust::in_hash(&"0a".repeat(32)).is_ok());
+    /// assert_eq!(Trust::in_hash("0a").unwrap_err().to_string(), "`0a` is not a hash of 64 hexadecimal digits");
+    /// ```
+    pub fn in_hash(text: &str) -> Result<Self, Error> {
+        let bytes = data_encoding::HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok();
+        let hash = bytes.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+        let wrong = || Error::Setting(format!("`{text}` is not a hash of 64 hexadecimal digits"));
+        Ok(Self::Hashes(vec![hash.ok_or_else(wrong)?]))
+    }
+
     /// A client's settings for TLS. `protocols` are those of ALPN.
     pub(super) fn tls(&self, protocols: &[&[u8]]) -> Result<rustls::ClientConfig, Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
