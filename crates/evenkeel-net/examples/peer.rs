@@ -22,28 +22,29 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Introduces players to each other, and hears nothing of what they do.
 async fn introduce() -> Result<(), Box<dyn std::error::Error>> {
     let identity = Identity::self_made(["localhost", "127.0.0.1"], Duration::from_secs(14 * 24 * 3600))?;
-    let hash = identity.hash_text();
     let session = HubConfig { model: Model::PeerToPeer, ..HubConfig::default() };
-    let server = Server::start(ListenConfig::new("127.0.0.1:4434".parse()?, identity), session).await?;
-    println!("peer {} {hash}", server.address());
+    let server = Server::start(ListenConfig::new("127.0.0.1:0".parse()?, identity.clone()), session).await?;
+    println!("peer {} {}", server.address(), identity.hash_text());
     std::future::pending().await
 }
 
 async fn play(address: &str, hash: &str) -> Result<(), Box<dyn std::error::Error>> {
-    let url = format!("https://{address}/");
-    let peer = Peer::start(&url, Trust::in_hash(hash)?, SeatConfig::named("peer")).await?;
+    let peer = Peer::start(&format!("https://{address}/"), Trust::in_hash(hash)?, SeatConfig::named("peer")).await?;
     let mut tank = None;
     for frame in 0u64.. {
         tokio::time::sleep(Duration::from_millis(16)).await;
         let seen = peer.frame();
         for event in seen.events {
-            match event {
-                SeatEvent::Refused(why) => return Err(why.into()),
-                other => println!("{other:?}"),
+            println!("{event:?}");
+            if let SeatEvent::Refused(why) = event {
+                return Err(why.into());
             }
         }
         let Some(now) = seen.time.filter(|_| peer.is_ready()) else { continue };
-        let tank = *tank.get_or_insert(peer.make(Threshold::within(0.1).turning(0.05), Vec::new())?);
+        let tank = match tank {
+            Some(tank) => tank,
+            None => *tank.insert(peer.make(Threshold::within(0.1).turning(0.05), Vec::new())?),
+        };
         let (heading, speed) = ((now.as_nanos() % 6_283_185_307) as f64 / 1e9, 10.0);
         let position = Vec3::new(speed * heading.sin(), -speed * heading.cos(), 0.0);
         peer.observe(
