@@ -33,13 +33,14 @@ const LONG: f64 = 5.0;
 ///
 /// - **Weight**: how far the receiver's error of late is above the others', to the k-th power, over all entities of the
 ///   sender. k = 0 gives the smallest mean, a large k the smallest spread. Weights lose their force when the worst off is sent
-///   everything already: then to weigh it higher would only cost the others.
+///   everything already: then to weigh it higher would only cost the others. Differences that a few vectors make are chance.
 /// - **Worth**: what the vector may be expected to gain at its arrival, times the time for which it may be expected to hold,
 ///   the *dwell*. Both are learned. A sender knows later what became of every vector: how much nearer to the truth a receiver
 ///   would have been with it. How that follows from how far apart the new vector and the receiver's are now, and will be at
 ///   arrival if nothing changes, is learned per kind of motion, time since the last change and delay. So it finds out by
 ///   itself which changes are worth telling at once, which have mostly vanished on arrival, and that this differs between
-///   near and far.
+///   near and far. On top of it comes what is lost when the receiver's vector is too old to be extrapolated before the next
+///   heartbeat could arrive: a heartbeat is worth next to nothing after a fresh vector, and much just before that.
 /// - **Price**: one for all entities of the sender, moving slowly so that as much is sent as the budget allows: what is not
 ///   spent on entities that keep their course is there for those that do not. A bucket of tokens stands behind it as a safety
 ///   valve: it can never be overdrawn. First vectors, which nobody may refuse, cost nothing.
@@ -62,6 +63,8 @@ pub struct Even {
 struct Entity {
     /// The kind of its newest vector that was due to a change, and when that was.
     changed: Option<(usize, GlobalTime)>,
+    /// The time between its heartbeats, once there was one.
+    heartbeat: Option<Duration>,
     /// Some receiver lacks its newest vector.
     pending: bool,
 }
@@ -98,22 +101,29 @@ impl Even {
         if reference.number == vector.number {
             return 0.0;
         }
-        let changed = self.entities.get(entity.0).and_then(|e| e.changed);
+        let known = self.entities.get(entity.0).copied().unwrap_or_default();
+        let (class, max_age) = (self.kinds.of(vector), ledger.placing().max_age);
+        let held = known.changed.map_or(0.0, |(_, since)| now.since(since).as_secs_f64());
+        // What has held for long will hold for long, and in the end every difference is worth telling. But no vector holds for
+        // longer than it is extrapolated: the worth of mere heartbeats would grow without end and outrun every price.
+        let lasting = LASTING * held * (held / LONG).max(1.0);
+        let dwell = self.kinds.dwell(class).max(lasting).min(max_age.as_secs_f64());
         let choice = Choice {
             entity,
             new: (vector.generated, vector.motion),
             old: (reference.generated, reference.motion),
             now,
             arrival: now.max(pair.shown(now + pair.delay())),
-            class: self.kinds.of(vector),
-            held: changed.map_or(0.0, |(_, since)| now.since(since).as_secs_f64()),
-            max_age: ledger.placing().max_age,
+            next: known
+                .heartbeat
+                .map_or(now + Duration::from_secs_f64(dwell), |heartbeat| vector.generated + heartbeat),
+            class,
+            held,
+            max_age,
         };
         self.experience.keep(&choice);
-        // What has held for long will hold for long, and in the end every difference is worth telling.
-        let lasting = LASTING * choice.held * (choice.held / LONG).max(1.0);
-        let dwell = self.kinds.dwell(choice.class).max(lasting);
-        importance(&pair) * self.standing.weight(receiver) * dwell * self.experience.gain(&choice)
+        let worth = dwell * self.experience.gain(&choice) + choice.frozen();
+        importance(&pair) * self.standing.weight(receiver) * worth
     }
 
     /// Sends an entity's newest vector to everybody to whom it is worth its price. Says whether somebody still lacks it.
@@ -154,7 +164,10 @@ impl Even {
         self.experience.look_back(ledger, trigger.at);
         let Some(vector) = ledger.newest(trigger.entity) else { return };
         self.kinds.observe(vector);
-        if trigger.cause != Cause::Time {
+        if trigger.cause == Cause::Time {
+            let before = vector.number.checked_sub(1).and_then(|number| ledger.vector(trigger.entity, number));
+            self.entities[index].heartbeat = before.map(|before| vector.generated.since(before.generated));
+        } else {
             let now = (self.kinds.of(vector), trigger.at);
             if let Some((before, since)) = self.entities[index].changed.replace(now) {
                 self.kinds.lasted(before, trigger.at.since(since));
@@ -177,7 +190,7 @@ impl Policy for Even {
         }
         let in_scope = |r: &ReceiverIndex| ledger.pair(trigger.entity, *r).relevance().in_scope();
         self.price.refill(ledger.receivers().filter(in_scope).count() as f64, trigger.at);
-        self.standing.triggered(ledger, trigger.entity, trigger.at);
+        self.standing.triggered(ledger, trigger.entity, trigger.at, self.price.value());
         let mut send = |receiver: ReceiverIndex| decisions[receiver.0] = Decision::Now;
         let pending = self.trade(ledger, trigger.entity, trigger.at, true, &mut send);
         self.entities[trigger.entity.0].pending = pending;

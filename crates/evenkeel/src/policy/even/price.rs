@@ -5,6 +5,9 @@ use crate::time::GlobalTime;
 
 /// Over the first so many triggers the price is found out by buying.
 const OPENING: f64 = 20.0;
+/// It starts at the mean of what was paid for about so many vectors: the first offers of all are no guide, because at first nobody
+/// lacks anything.
+const OF_LATE: f64 = 8.0;
 /// How much the price moves with one trigger's worth of vectors, once it has settled: as a power of e.
 const SLOW: f64 = 0.0005;
 /// How much more it moves at first: by so much over ten more than the number of triggers so far.
@@ -25,7 +28,7 @@ pub(super) const FULL_AT_START: f64 = 0.3;
 /// runs empty.
 ///
 /// Nobody knows beforehand what things are worth. So at the opening everything is bought that can be paid for out of what
-/// comes in, the best offers first, and the price starts at the mean of what was paid. A wrong start costs more than it seems:
+/// comes in, the best offers first, and the price starts at the mean of what was paid of late. A wrong start costs more than it seems:
 /// at a tenth of the vectors it takes minutes to make up for.
 #[derive(Clone, Debug)]
 pub(super) struct Price {
@@ -112,13 +115,13 @@ impl Price {
         self.triggers < OPENING || self.log.is_none()
     }
 
-    /// The price at the opening is the mean of what was paid.
+    /// The price at the opening is the mean of what was paid of late.
     fn learn(&mut self, worth: f64, paid: bool) {
         if paid && worth.is_finite() {
             self.bought += 1.0;
             let log = libm::log(worth);
             let mean = self.log.get_or_insert(log);
-            *mean += (log - *mean) / self.bought;
+            *mean += (log - *mean) / self.bought.min(OF_LATE);
         }
     }
 

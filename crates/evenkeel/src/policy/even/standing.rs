@@ -12,6 +12,9 @@ const MEMORY: f64 = 30.0;
 const FIRST_IMPRESSION: f64 = 15.0;
 /// No receiver counts as better off than this share of the mean: a weight of nothing would never be made good again.
 const LEAST: f64 = 0.02;
+/// Differences of what so many vectors make count for little: where errors are small, one that comes late makes the best off the
+/// worst off, and to weigh such differences would make vectors come late in turn.
+const CHANCE: f64 = 6.0;
 /// How sharply weights lose their force as the worst off comes to be sent everything.
 const SATURATION: f64 = 4.0;
 
@@ -63,8 +66,9 @@ impl Standing {
         }
     }
 
-    /// A trigger: takes note of how everybody fares with its entity, and weighs them anew.
-    pub(super) fn triggered(&mut self, ledger: &Ledger, entity: EntityIndex, now: GlobalTime) {
+    /// A trigger: takes note of how everybody fares with its entity, and weighs them anew. `price` is what a vector is worth at
+    /// present.
+    pub(super) fn triggered(&mut self, ledger: &Ledger, entity: EntityIndex, now: GlobalTime, price: f64) {
         let since = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
         let keep = libm::exp(-since / MEMORY);
         self.seconds += since;
@@ -78,14 +82,16 @@ impl Standing {
                 fared.triggers += 1.0;
             }
         }
-        self.weigh();
+        // Errors are means over entities, and a vector is about one.
+        self.weigh(CHANCE * price / ledger.entity_count().max(1) as f64);
     }
 
-    fn weigh(&mut self) {
+    fn weigh(&mut self, chance: f64) {
         let mean = self.mean();
         let exponent = self.force();
+        let least = LEAST * mean + chance;
         for fared in &mut self.receivers {
-            let ratio = if mean > 0.0 { (fared.error() + LEAST * mean) / (mean + LEAST * mean) } else { 1.0 };
+            let ratio = if mean > 0.0 { (fared.error() + least) / (mean + least) } else { 1.0 };
             fared.weight = libm::pow(ratio, exponent);
         }
     }

@@ -33,6 +33,8 @@ pub(super) struct Choice {
     pub(super) now: GlobalTime,
     /// When it would arrive, sent now.
     pub(super) arrival: GlobalTime,
+    /// When there will be a newer one to send, at the latest.
+    pub(super) next: GlobalTime,
     /// The new one's kind of motion.
     pub(super) class: usize,
     /// For how many seconds the entity has kept its course.
@@ -46,8 +48,26 @@ impl Choice {
         motion.position_at(at.since(*generated).min(self.max_age).as_secs_f64())
     }
 
+    /// How far from a place the old one's course is, and how much further off it is for being no longer extrapolated.
+    fn old_from(&self, place: Vec3, at: GlobalTime) -> (f64, f64) {
+        let shown = self.place(&self.old, at).distance(place);
+        let course = self.old.1.position_at(at.since(self.old.0).as_secs_f64()).distance(place);
+        (shown.min(course), (shown - course).max(0.0))
+    }
+
     fn apart(&self, at: GlobalTime) -> f64 {
-        self.place(&self.new, at).distance(self.place(&self.old, at))
+        self.old_from(self.place(&self.new, at), at).0
+    }
+
+    /// What is lost, in metre-seconds, if the old one is no longer extrapolated before the next could arrive. No course needs to
+    /// change for that, so nothing has to be learned about it. It counts only until then: somebody who can wait is better
+    /// served with the next one, which holds for longer.
+    pub(super) fn frozen(&self) -> f64 {
+        let until = self.arrival + self.next.since(self.now).max(Duration::ZERO);
+        let from = self.arrival.max(self.old.0 + self.max_age);
+        let left_behind = |at| self.old_from(self.place(&self.new, at), at).1;
+        let seconds = until.since(from).max(Duration::ZERO).as_secs_f64();
+        if seconds > 0.0 { 0.5 * (left_behind(from) + left_behind(until)) * seconds } else { 0.0 }
     }
 
     /// How far apart the two are now, and will be at arrival.
@@ -57,8 +77,7 @@ impl Choice {
 
     /// What the new one would have gained at arrival, now that it is known where the entity was.
     fn gained(&self, truth: Vec3) -> f64 {
-        let off = |vector| self.place(vector, self.arrival).distance(truth);
-        off(&self.old) - off(&self.new)
+        self.old_from(truth, self.arrival).0 - self.place(&self.new, self.arrival).distance(truth)
     }
 
     /// Which delays, and which kind of choice among those with such a delay.
@@ -216,6 +235,7 @@ mod tests {
             old: (now, standing),
             now,
             arrival: now + Duration::from_millis(delay_ms),
+            next: now + Duration::from_secs(1),
             class: 3,
             held,
             max_age: Duration::from_secs(10),
@@ -247,6 +267,25 @@ mod tests {
         let choice = choice(0.0, 500);
         assert!((choice.gained(Vec3::new(6.0, 0.0, 0.0)) - 6.0).abs() < 1e-12, "it went on as the new one says");
         assert!((choice.gained(Vec3::ZERO) + 6.0).abs() < 1e-12, "it did not");
+    }
+
+    /// Heartbeats of something that keeps its course, at 10 m/s, extrapolated for 3 s: one is worth much only if the next would
+    /// come too late.
+    #[test]
+    fn a_heartbeat_is_worth_something_before_the_old_one_freezes() {
+        let frozen = |age: i64| {
+            let mut choice = choice(0.0, 100);
+            (choice.old, choice.max_age) = (choice.new, Duration::from_secs(3));
+            choice.old.0 = choice.now - Duration::from_secs(age);
+            choice.old.1.position -= Vec3::new(10.0, 0.0, 0.0) * age as f64;
+            assert!(choice.apart(choice.arrival) < 1e-12, "the course is the same");
+            choice.frozen()
+        };
+        // From 0.1 s after the trigger at the age of 3 s to 1.1 s after it, 1 m to 11 m behind.
+        let expected = [0.0, 0.0, 0.5 * 1.0 * 0.1, 0.5 * (1.0 + 11.0)];
+        (0..)
+            .zip(expected)
+            .for_each(|(age, worth)| assert!((frozen(age) - worth).abs() < 1e-9, "{age} s: {}", frozen(age)));
     }
 
     #[test]
