@@ -169,6 +169,9 @@ impl Service {
             Report::Arrived(transport::Arrived { at, what: transport::What::Datagram(bytes) }) => {
                 hub.handle_datagram(from, &bytes, ticking.at(at));
             }
+            Report::Arrived(transport::Arrived { at, what: transport::What::Unordered(bytes) }) => {
+                hub.handle_unordered(from, &bytes, ticking.at(at));
+            }
             Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) })
                 if levels::is_unordered(&bytes) =>
             {

@@ -72,6 +72,7 @@ async fn datagrams_and_messages_are_echoed() {
                 match arrived.what {
                     What::Datagram(bytes) => server.send_datagram(&bytes).unwrap(),
                     What::Message(bytes) => server.send_message(bytes.to_vec()).unwrap(),
+                    What::Unordered(bytes) => server.send_unordered(bytes.to_vec()).unwrap(),
                 }
             }
             server.closed_reason()
@@ -82,10 +83,13 @@ async fn datagrams_and_messages_are_echoed() {
             let message = vec![n as u8; n * 10_000];
             client.send_message(message.clone()).unwrap();
             assert_eq!(next(&mut client).await, What::Message(message.into()));
+            let message = vec![n as u8; n * 1000];
+            client.send_unordered(message.clone()).unwrap();
+            assert_eq!(next(&mut client).await, What::Unordered(message.into()));
         }
         let statistics = client.statistics();
         assert_eq!((statistics.datagrams_sent, statistics.datagrams_received), (20, 20));
-        assert_eq!((statistics.messages_sent, statistics.messages_received), (20, 20));
+        assert_eq!((statistics.messages_sent, statistics.messages_received), (40, 40));
         assert!(statistics.round_trip.is_some());
         client.close("enough");
         assert_eq!(client.send_message(vec![1]), Err(SendError::Closed));
@@ -159,6 +163,59 @@ async fn a_message_beyond_the_limit_closes_with_a_reason() {
         let reason = "a message of 10001 bytes is longer than the limit of 10000".to_string();
         assert_eq!(end(&mut client).await, Closed::Peer(reason.clone()));
         assert_eq!(end(&mut server).await, Closed::Here(reason));
+    }
+}
+
+#[tokio::test]
+async fn an_unordered_message_beyond_the_limit_closes_with_a_reason() {
+    let identity = identity();
+    let limits = Limits { unordered: 10_000, ..Limits::default() };
+    let listener = Listener::bind(ListenConfig { limits, ..settings(&identity) }).await.unwrap();
+    for carrier in BOTH {
+        let (mut client, mut server) = pair(&listener, carrier, &ConnectConfig::new(trust(&identity))).await;
+        let limit = Limits::default().unordered;
+        assert_eq!(client.send_unordered(vec![0; limit + 1]), Err(SendError::TooLarge { limit }));
+        client.send_unordered(vec![0; 10_000]).unwrap();
+        assert_eq!(next(&mut server).await, What::Unordered(vec![0; 10_000].into()));
+        client.send_unordered(vec![0; 10_001]).unwrap();
+        let reason = "an unordered message of 10001 bytes is longer than the limit of 10000".to_string();
+        assert_eq!(end(&mut client).await, Closed::Peer(reason.clone()));
+        assert_eq!(end(&mut server).await, Closed::Here(reason));
+    }
+}
+
+#[tokio::test]
+async fn unordered_messages_are_held_back_by_a_slow_reader_and_none_is_lost() {
+    let identity = identity();
+    let limits = Limits { incoming_messages: 50_000, ..Limits::default() };
+    let listener = Listener::bind(ListenConfig { limits, ..settings(&identity) }).await.unwrap();
+    for carrier in BOTH {
+        let (client, mut server) = pair(&listener, carrier, &ConnectConfig::new(trust(&identity))).await;
+        let (mut queued, mut refused) = (0u32, 0);
+        let full = async {
+            // Until nothing has moved for a while.
+            while refused < 20 {
+                match client.send_unordered([&queued.to_le_bytes()[..], &[9; 10_000]].concat()) {
+                    Ok(()) => (queued, refused) = (queued + 1, 0),
+                    Err(SendError::Full) => refused += 1,
+                    Err(other) => panic!("{other}"),
+                }
+                assert!(queued < 2_000, "there is no end to what it takes");
+                tokio::time::sleep(Duration::from_millis(1 + 10 * refused.min(2))).await;
+            }
+        };
+        soon(full).await;
+        // What the inbox takes, and as many as there may be under way at once.
+        assert!(server.statistics().incoming_bytes <= 61_000 + 40 * 10_100, "{:?}", server.statistics());
+        // Gone for all that the program knows.
+        drop(client);
+        let mut seen = vec![false; queued as usize];
+        for _ in 0..queued {
+            let What::Unordered(bytes) = next(&mut server).await else { panic!("something else") };
+            let number = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+            assert!(bytes.len() == 10_004 && !std::mem::replace(&mut seen[number], true), "{number} came twice");
+        }
+        assert_eq!(end(&mut server).await, Closed::Peer("left".into()));
     }
 }
 
@@ -393,6 +450,47 @@ async fn strangers_are_cut_off_when_they_break_the_rules() {
         assert!(closed.contains(expected), "{closed}");
         let told = soon(stranger.closed()).await.to_string();
         assert!(told.contains(expected), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn strangers_cannot_open_more_streams_than_allowed() {
+    let identity = identity();
+    let limits = Limits { unordered_at_once: 5, ..Limits::default() };
+    let listener = Listener::bind(ListenConfig { limits, ..settings(&identity) }).await.unwrap();
+    let stranger = soon(stranger(&listener, &identity)).await;
+    let mut server = soon(listener.accept()).await.unwrap();
+    let mut streams = Vec::new();
+    let open = async {
+        loop {
+            let mut stream = stranger.open_uni().await.unwrap().await.unwrap();
+            stream.write_all(&[3, 0, 0, 0, 1, 2]).await.unwrap();
+            streams.push(stream);
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_millis(500), open).await.is_err(), "there is no end to it");
+    assert!((5..=13).contains(&streams.len()), "{}", streams.len());
+    assert_eq!(server.statistics().messages_received, 0, "none is whole");
+    // When they end, others may follow.
+    for mut stream in streams.drain(..) {
+        soon(stream.write_all(&[3])).await.unwrap();
+        soon(stream.finish()).await.unwrap();
+        assert_eq!(next(&mut server).await, What::Unordered(vec![1, 2, 3].into()));
+    }
+    let cases: [(&[u8], &str); 4] = [
+        (&[1, 0, 0, 0, 7, 8], "more follows"),
+        (&[9, 0, 0, 0, 1], "ends before its length"),
+        (&[9, 0], "ends amid its length"),
+        (&[255, 255, 255, 255], "longer than the limit"),
+    ];
+    for (bytes, expected) in cases {
+        let stranger = soon(self::stranger(&listener, &identity)).await;
+        let mut server = soon(listener.accept()).await.unwrap();
+        let mut stream = soon(stranger.open_uni()).await.unwrap().await.unwrap();
+        soon(stream.write_all(bytes)).await.unwrap();
+        soon(stream.finish()).await.unwrap();
+        let closed = end(&mut server).await.to_string();
+        assert!(closed.contains(expected), "{closed}");
     }
 }
 

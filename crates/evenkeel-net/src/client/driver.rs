@@ -102,6 +102,9 @@ impl Driver {
             Report::Arrived(Arrived { at, what: What::Datagram(bytes) }) => {
                 shared.seat().handle_datagram(&bytes, shared.ticking.at(at));
             }
+            Report::Arrived(Arrived { what: What::Unordered(bytes), .. }) => {
+                let _ = shared.seat().handle_unordered(&bytes);
+            }
             Report::Arrived(Arrived { what: What::Message(bytes), .. }) if levels::is_unordered(&bytes) => {
                 let _ = shared.seat().handle_unordered(&bytes);
             }
@@ -112,7 +115,7 @@ impl Driver {
             Report::FromPeer(from, Arrived { at, what: What::Datagram(bytes) }) => {
                 shared.seat().handle_peer_datagram(from, &bytes, shared.ticking.at(at));
             }
-            Report::FromPeer(_, Arrived { what: What::Message(_), .. }) => {}
+            Report::FromPeer(_, Arrived { what: What::Message(_) | What::Unordered(_), .. }) => {}
             Report::Met(meeting) => {
                 if let Some(host) = self.links.as_mut().and_then(|links| links.met(meeting)) {
                     shared.seat().handle_linked(host, now);

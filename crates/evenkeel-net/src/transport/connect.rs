@@ -1,5 +1,6 @@
 //! The client's side: from a URL to a connection.
 
+use super::conditioner::Conditioner;
 use super::connection::{Connection, Core, Living, Wire};
 use super::session::{ALPN, Capsules, Session, asked_for, explain};
 use super::webtransport::{self, Role};
@@ -29,6 +30,8 @@ pub struct ConnectConfig {
     pub keep_alive: Duration,
     /// How much to hold in memory.
     pub limits: Limits,
+    /// A bad network, for testing. It acts on WebTransport only.
+    pub conditioner: Option<Conditioner>,
 }
 
 impl ConnectConfig {
@@ -41,6 +44,7 @@ impl ConnectConfig {
             idle_timeout: Duration::from_secs(10),
             keep_alive: Duration::from_secs(2),
             limits: Limits::default(),
+            conditioner: None,
         }
     }
 }
@@ -148,7 +152,8 @@ impl Target {
             let (core, capsules) = self.by_webtransport(endpoint, address, config).await?;
             return Ok(carry(core, capsules, async {}));
         }
-        let endpoint = Endpoint::bind(EndpointConfig::new(local(config.local, address)))?;
+        let own = EndpointConfig::new(local(config.local, address));
+        let endpoint = Endpoint::bind(EndpointConfig { conditioner: config.conditioner.clone(), ..own })?;
         let (core, capsules) = self.by_webtransport(&endpoint, address, config).await?;
         Ok(carry(core, capsules, async move { endpoint.settle().await }))
     }
@@ -170,7 +175,8 @@ impl Target {
             .connect_with(client, address, &self.host)
             .map_err(|error| Error::Unreachable(error.to_string()))?;
         let path = asked_for(&url);
-        let (session, capsules) = Session::connect(connecting.await.map_err(explain)?, url).await?;
+        let (session, capsules) =
+            Session::connect(connecting.await.map_err(explain)?, url, endpoint.arrivals()).await?;
         Ok((Core::new(config.limits, path, Wire::WebTransport(session)), capsules))
     }
 

@@ -13,26 +13,29 @@ use tokio::sync::watch;
 /// Something that has arrived.
 #[derive(Clone, Debug)]
 pub struct Arrived {
-    /// When the socket's task got it. The game may ask much later.
+    /// When the last packet before it was read from the socket: its own, or one that came a moment later. With a
+    /// WebSocket, when the socket's task got it. The game may ask much later.
     pub at: Instant,
     /// What it is.
     pub what: What,
 }
 
-/// A datagram or a message.
+/// A datagram or a message of either kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// May be lost, doubled or out of order.
     Datagram(Bytes),
     /// Comes once and in order, or the connection is closed.
     Message(Bytes),
+    /// Comes once, or the connection is closed, but waits for no other and may overtake any.
+    Unordered(Bytes),
 }
 
 impl What {
     /// Its bytes.
     pub fn bytes(&self) -> &Bytes {
         match self {
-            Self::Datagram(bytes) | Self::Message(bytes) => bytes,
+            Self::Datagram(bytes) | Self::Message(bytes) | Self::Unordered(bytes) => bytes,
         }
     }
 }
@@ -65,9 +68,9 @@ pub struct Statistics {
     /// Datagrams that reached this machine and got no further because it is too busy, with the few that are just under
     /// way. Always 0 for a WebSocket.
     pub datagrams_overrun: u64,
-    /// Messages queued to be sent.
+    /// Messages queued to be sent, ordered or not.
     pub messages_sent: u64,
-    /// Messages that arrived.
+    /// Messages that arrived, ordered or not.
     pub messages_received: u64,
     /// Datagrams that wait for the game.
     pub incoming_datagrams: usize,
@@ -109,6 +112,11 @@ impl Connection {
     /// See [`Sender::send_message`].
     pub fn send_message(&self, bytes: Vec<u8>) -> Result<(), SendError> {
         self.sender.send_message(bytes)
+    }
+
+    /// See [`Sender::send_unordered`].
+    pub fn send_unordered(&self, bytes: Vec<u8>) -> Result<(), SendError> {
+        self.sender.send_unordered(bytes)
     }
 
     /// See [`Receiver::receive`].
@@ -209,6 +217,28 @@ impl Sender {
         Ok(())
     }
 
+    /// Queues a message that waits for no other: what is lost of one holds up that one alone. [`SendError::Full`] means
+    /// that the peer does not keep up.
+    ///
+    /// A WebSocket cannot do that: there it is as any other message, but arrives marked as what it is.
+    pub fn send_unordered(&self, bytes: Vec<u8>) -> Result<(), SendError> {
+        let core = self.core();
+        let limit = core.limits.unordered;
+        if core.ending.over() {
+            return Err(SendError::Closed);
+        }
+        if bytes.len() > limit {
+            return Err(SendError::TooLarge { limit });
+        }
+        let queue = match &core.wire {
+            Wire::WebTransport(_) => &core.unordered,
+            Wire::WebSocket(_) => &core.outbox,
+        };
+        queue.push(What::Unordered(bytes.into()))?;
+        core.counters.messages_sent.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// Closes once what is queued has left, but after a second at the latest; the peer is told the reason.
     pub fn close(&self, reason: &str) {
         self.core().close(reason);
@@ -296,6 +326,8 @@ pub(super) struct Core {
     pub path: String,
     pub inbox: Inbox,
     pub outbox: Outbox,
+    /// What each has a stream for itself, if the carrier has such.
+    pub unordered: Outbox,
     pub counters: Counters,
     pub ending: Ending,
     pub wire: Wire,
@@ -325,29 +357,51 @@ pub(super) struct Counters {
 
 impl Core {
     pub fn new(limits: Limits, path: String, wire: Wire) -> Arc<Self> {
-        let (inbox, outbox) = (Inbox::new(limits), Outbox::new(limits));
-        Arc::new(Self { limits, path, inbox, outbox, counters: Counters::default(), ending: Ending::default(), wire })
+        Arc::new(Self {
+            limits,
+            path,
+            inbox: Inbox::new(limits),
+            outbox: Outbox::new(limits),
+            unordered: Outbox::new(limits),
+            counters: Counters::default(),
+            ending: Ending::default(),
+            wire,
+        })
     }
 
     pub fn close(&self, reason: &str) {
         self.ending.ask(reason);
         self.outbox.close();
+        self.unordered.close();
     }
 
     pub fn datagram(&self, bytes: Bytes) {
         self.counters.datagrams_received.fetch_add(1, Ordering::Relaxed);
-        self.inbox.datagram(Instant::now(), bytes);
+        self.inbox.datagram(self.stamp(), bytes);
     }
 
-    pub fn message(&self, bytes: Bytes) {
+    pub fn message(&self, what: What) {
         self.counters.messages_received.fetch_add(1, Ordering::Relaxed);
-        self.inbox.message(Instant::now(), bytes);
+        self.inbox.message(self.stamp(), what);
+    }
+
+    fn stamp(&self) -> Instant {
+        match &self.wire {
+            Wire::WebTransport(wire) => wire.stamp(),
+            Wire::WebSocket(_) => Instant::now(),
+        }
     }
 
     /// The reason for which a message of this length ends the connection, if it does.
     pub fn too_long(&self, length: usize) -> Option<String> {
         let limit = self.limits.message;
         (length > limit).then(|| format!("a message of {length} bytes is longer than the limit of {limit}"))
+    }
+
+    /// The same for one that waits for no other.
+    pub fn too_long_unordered(&self, length: usize) -> Option<String> {
+        let limit = self.limits.unordered;
+        (length > limit).then(|| format!("an unordered message of {length} bytes is longer than the limit of {limit}"))
     }
 
     fn statistics(&self) -> Statistics {
@@ -376,7 +430,7 @@ impl Core {
             messages_received: count(&self.counters.messages_received),
             incoming_datagrams: depth.datagrams,
             incoming_bytes: depth.message_bytes,
-            outgoing_bytes: self.outbox.bytes(),
+            outgoing_bytes: self.outbox.bytes() + self.unordered.bytes(),
         }
     }
 }
@@ -467,6 +521,7 @@ pub(super) struct Living(pub Arc<Core>);
 impl Drop for Living {
     fn drop(&mut self) {
         self.0.outbox.close();
+        self.0.unordered.close();
         self.0.ending.end(Closed::Broken("the task that carried it was stopped".into()));
         if let Wire::WebTransport(wire) = &self.0.wire {
             // Does nothing if it is closed already, as it should be.

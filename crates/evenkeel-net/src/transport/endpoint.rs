@@ -1,9 +1,13 @@
 //! One UDP socket, which may dial and accept at once.
 
+use super::arrivals::Arrivals;
+use super::conditioner::Conditioner;
 use super::connect::{ConnectConfig, Target};
+use super::socket::Socket;
 use super::{Connection, Error, LINGER};
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,12 +21,14 @@ pub struct EndpointConfig {
     /// With which key a restarted program on the same port tells the peers of the old one that their connections are
     /// gone. If none is given, they find out by the idle time-out.
     pub reset_key: Option<[u8; 64]>,
+    /// A bad network, for testing.
+    pub conditioner: Option<Conditioner>,
 }
 
 impl EndpointConfig {
     /// Bound there, and nothing special.
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, reset_key: None }
+        Self { address, reset_key: None, conditioner: None }
     }
 }
 
@@ -30,10 +36,11 @@ impl EndpointConfig {
 /// each other at once from the ports on which they accept open the way through each other's firewalls.
 ///
 /// Clones are the same socket. It is closed when all of them, and all connections on it, are gone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Endpoint {
     quic: quinn::Endpoint,
     local: SocketAddr,
+    arrivals: Arc<Arrivals>,
     listening: Arc<AtomicBool>,
 }
 
@@ -41,11 +48,12 @@ impl Endpoint {
     /// Binds the socket. Must be called within a tokio runtime.
     pub fn bind(config: EndpointConfig) -> Result<Self, Error> {
         let bind = || {
-            let socket = std::net::UdpSocket::bind(config.address)?;
-            let settings = settings(config.reset_key);
-            let quic = quinn::Endpoint::new(settings, None, socket, Arc::new(quinn::TokioRuntime))?;
-            let local = quic.local_addr()?;
-            Ok(Self { quic, local, listening: Arc::default() })
+            let arrivals = Arc::new(Arrivals::new());
+            let socket = Socket::bind(config.address, arrivals.clone(), config.conditioner)?;
+            let local = socket.local_addr()?;
+            let (settings, runtime) = (settings(config.reset_key), Arc::new(quinn::TokioRuntime));
+            let quic = quinn::Endpoint::new_with_abstract_socket(settings, None, socket, runtime)?;
+            Ok(Self { quic, local, arrivals, listening: Arc::default() })
         };
         bind().map_err(|source| Error::Bind { address: config.address, protocol: "UDP", source })
     }
@@ -81,6 +89,10 @@ impl Endpoint {
         &self.quic
     }
 
+    pub(super) fn arrivals(&self) -> Arc<Arrivals> {
+        self.arrivals.clone()
+    }
+
     /// Takes the right to accept, which only one can have.
     pub(super) fn begin_to_accept(&self, server: quinn::ServerConfig) -> Result<(), Error> {
         if self.listening.swap(true, Ordering::Relaxed) {
@@ -99,6 +111,12 @@ impl Endpoint {
     /// Gives the endpoint of a single connection time to tell the peer.
     pub(super) async fn settle(&self) {
         let _ = tokio::time::timeout(LINGER, self.quic.wait_idle()).await;
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint").field("local", &self.local).finish_non_exhaustive()
     }
 }
 

@@ -1,5 +1,7 @@
 //! The server's side: from a port to connections.
 
+use super::arrivals::Arrivals;
+use super::conditioner::Conditioner;
 use super::connection::{Connection, Core, Living, Wire, obey};
 use super::gate::{Gate, Rate};
 use super::session::{ALPN, NO_ERROR, Session};
@@ -42,6 +44,8 @@ pub struct ListenConfig {
     pub reset_key: Option<[u8; 64]>,
     /// How much each connection may hold in memory.
     pub limits: Limits,
+    /// A bad network, for testing. It acts on WebTransport only.
+    pub conditioner: Option<Conditioner>,
 }
 
 impl ListenConfig {
@@ -59,6 +63,7 @@ impl ListenConfig {
             retry: true,
             reset_key: None,
             limits: Limits::default(),
+            conditioner: None,
         }
     }
 }
@@ -93,12 +98,16 @@ impl Listener {
     /// Binds the ports and begins to accept. Must be called within a tokio runtime.
     pub async fn bind(config: ListenConfig) -> Result<Self, Error> {
         let reset_key = config.reset_key.unwrap_or_else(|| config.identity.secret("stateless reset"));
-        let endpoint = Endpoint::bind(EndpointConfig { address: config.address, reset_key: Some(reset_key) })?;
+        let endpoint = Endpoint::bind(EndpointConfig {
+            address: config.address,
+            reset_key: Some(reset_key),
+            conditioner: config.conditioner.clone(),
+        })?;
         Self::start(endpoint, config, true)
     }
 
     /// Accepts on a socket that is there already and may dial as well. What the settings say about the socket (the
-    /// address, the reset key) does not count then. Only one can accept on an endpoint.
+    /// address, the reset key, the conditioner) does not count then. Only one can accept on an endpoint.
     pub async fn on(endpoint: &Endpoint, config: ListenConfig) -> Result<Self, Error> {
         Self::start(endpoint.clone(), config, false)
     }
@@ -112,7 +121,7 @@ impl Listener {
         endpoint.begin_to_accept(server)?;
         let (sender, receiver) = mpsc::channel(config.max_connections.max(1) as usize);
         let shared = Arc::new(Shared::new(&config, sender));
-        let mut tasks = vec![tokio::spawn(accept_quic(shared.clone(), endpoint.quic().clone()))];
+        let mut tasks = vec![tokio::spawn(accept_quic(shared.clone(), endpoint.clone()))];
         if let Some(tcp) = tcp {
             tasks.push(tokio::spawn(accept_tcp(shared.clone(), tcp, acceptor)));
         }
@@ -208,22 +217,27 @@ impl Shared {
     }
 }
 
-async fn accept_quic(shared: Arc<Shared>, endpoint: quinn::Endpoint) {
-    while let Some(incoming) = endpoint.accept().await {
+async fn accept_quic(shared: Arc<Shared>, endpoint: Endpoint) {
+    while let Some(incoming) = endpoint.quic().accept().await {
         // Retries only answer, with less than they were sent: nothing is kept, nothing amplified.
         if shared.retry && !incoming.remote_address_validated() && incoming.may_retry() {
             let _ = incoming.retry();
             continue;
         }
         match shared.admit(incoming.remote_address().ip()) {
-            Some(permit) => drop(tokio::spawn(serve_quic(shared.clone(), incoming, permit))),
+            Some(permit) => drop(tokio::spawn(serve_quic(shared.clone(), incoming, endpoint.arrivals(), permit))),
             None => incoming.refuse(),
         }
     }
 }
 
-async fn serve_quic(shared: Arc<Shared>, incoming: quinn::Incoming, _permit: OwnedSemaphorePermit) {
-    let handshake = async { Session::accept(incoming.await.ok()?).await };
+async fn serve_quic(
+    shared: Arc<Shared>,
+    incoming: quinn::Incoming,
+    arrivals: Arc<Arrivals>,
+    _permit: OwnedSemaphorePermit,
+) {
+    let handshake = async { Session::accept(incoming.await.ok()?, arrivals).await };
     let Ok(Some((wire, capsules, path))) = tokio::time::timeout(shared.handshake_timeout, handshake).await else {
         return;
     };

@@ -1,15 +1,17 @@
 //! Connections that carry datagrams and messages: WebTransport over HTTP/3, or a WebSocket where UDP is blocked.
 //!
 //! Programs and browsers speak the same: [`Listener`] accepts both, [`connect`] is for programs. A [`Connection`] carries
-//! unreliable datagrams and reliable, ordered messages, and stamps both when they arrive, not when the game asks.
+//! unreliable datagrams, reliable, ordered messages, and reliable ones that wait for no other, and stamps all of them when
+//! they arrive, not when the game asks.
 //!
 //! On the wire:
 //!
 //! - **WebTransport.** Datagrams are WebTransport datagrams. The client opens one bidirectional stream; on it, each
 //!   message is a little-endian `u32` length and that many bytes. A length with its highest bit set announces a farewell:
 //!   the remaining bits count the bytes of a reason in UTF-8, after which nothing follows. (QUIC's own close carries the
-//!   reason too, but browsers do not show that one to the page.)
-//! - **WebSocket.** Binary frames; the first byte is 0 for a datagram, 1 for a message. The reason is in the close frame.
+//!   reason too, but browsers do not show that one to the page.) Each unordered message has a unidirectional stream for
+//!   itself, opened by whoever sends it: length and bytes as above, then the end of the stream.
+//! - **WebSocket.** Binary frames; the first byte is 0 for a datagram, 1 for a message, 2 for an unordered one. The reason is in the close frame.
 //!
 //! Everything that a peer can make grow is bounded by [`Limits`], and what is given up is counted in [`Statistics`].
 //!
@@ -35,6 +37,9 @@
 //! # }
 //! ```
 
+mod arrivals;
+mod conditioner;
+mod congestion;
 mod connect;
 mod connection;
 mod endpoint;
@@ -45,14 +50,18 @@ mod listen;
 mod pinned;
 mod queue;
 mod session;
+mod socket;
 mod trust;
+mod unordered;
 mod websocket;
 mod webtransport;
 
+pub use conditioner::{Conditioner, ConditionerStatistics};
 pub use connect::{ConnectConfig, connect, connect_with};
 pub use connection::{Arrived, Carrier, Connection, Receiver, Sender, Statistics, What};
 pub use endpoint::{Endpoint, EndpointConfig};
 pub use error::{Closed, Error, SendError};
+pub use evenkeel_link::{Conditions, ConditionsError};
 pub use gate::Rate;
 pub use identity::Identity;
 pub use listen::{ListenConfig, Listener};
@@ -65,6 +74,11 @@ pub struct Limits {
     pub message: usize,
     /// Bytes of messages that wait to be sent; beyond, [`SendError::Full`].
     pub outgoing_messages: usize,
+    /// The longest message that waits for no other, in bytes. A peer that announces a longer one is cut off.
+    pub unordered: usize,
+    /// How many of these may be under way at once, in either direction; more wait to be sent. Times the longest, it is
+    /// what they may take of memory besides `incoming_messages`.
+    pub unordered_at_once: u32,
     /// Bytes that wait to be sent beyond which a datagram is refused with [`SendError::Full`]: one that would wait for
     /// long is stale when it arrives.
     pub outgoing_datagrams: usize,
@@ -72,6 +86,10 @@ pub struct Limits {
     pub incoming_messages: usize,
     /// Datagrams that wait for the game; beyond, the oldest is dropped.
     pub incoming_datagrams: usize,
+    /// Bytes that may be under way unacknowledged even if QUIC's congestion control thinks that this is too much. Should
+    /// be what is sent during the longest black-out after which datagrams are to flow again at once; and it is what
+    /// other traffic on a crowded path has to bear per round trip.
+    pub least_window: usize,
 }
 
 impl Default for Limits {
@@ -79,9 +97,12 @@ impl Default for Limits {
         Self {
             message: 256 * 1024,
             outgoing_messages: 1024 * 1024,
+            unordered: 32 * 1024,
+            unordered_at_once: 32,
             outgoing_datagrams: 64 * 1024,
             incoming_messages: 512 * 1024,
             incoming_datagrams: 512,
+            least_window: 32 * 1024,
         }
     }
 }

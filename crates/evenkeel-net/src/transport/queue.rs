@@ -29,7 +29,7 @@ pub(super) struct Inbox {
 struct Waiting {
     /// Numbered, so that both kinds come out in the order in which they came in.
     datagrams: VecDeque<(u64, Instant, Bytes)>,
-    messages: VecDeque<(u64, Instant, Bytes)>,
+    messages: VecDeque<(u64, Instant, What)>,
     message_bytes: usize,
     next: u64,
     dropped: u64,
@@ -66,14 +66,14 @@ impl Inbox {
     }
 
     /// Puts a message in. Whoever reads the stream asks for [`room`](Self::room) before.
-    pub fn message(&self, at: Instant, bytes: Bytes) {
+    pub fn message(&self, at: Instant, what: What) {
         let mut state = lock(&self.state);
         if state.abandoned {
             return;
         }
         let number = state.number();
-        state.message_bytes += bytes.len() + OVERHEAD;
-        state.messages.push_back((number, at, bytes));
+        state.message_bytes += weight(&what);
+        state.messages.push_back((number, at, what));
         drop(state);
         self.came.notify_one();
     }
@@ -82,6 +82,8 @@ impl Inbox {
     pub async fn room(&self) {
         loop {
             if self.has_room() {
+                // Somebody else may wait, too, and there may be room for both.
+                self.taken.notify_one();
                 return;
             }
             self.taken.notified().await;
@@ -150,9 +152,9 @@ impl Waiting {
             let (_, at, bytes) = self.datagrams.pop_front()?;
             return Some(Arrived { at, what: What::Datagram(bytes) });
         }
-        let (_, at, bytes) = self.messages.pop_front()?;
-        self.message_bytes -= bytes.len() + OVERHEAD;
-        Some(Arrived { at, what: What::Message(bytes) })
+        let (_, at, what) = self.messages.pop_front()?;
+        self.message_bytes -= weight(&what);
+        Some(Arrived { at, what })
     }
 }
 
@@ -185,7 +187,7 @@ impl Outbox {
     pub fn push(&self, what: What) -> Result<(), SendError> {
         let limit = match what {
             What::Datagram(_) => self.limits.outgoing_datagrams,
-            What::Message(_) => self.limits.outgoing_messages,
+            What::Message(_) | What::Unordered(_) => self.limits.outgoing_messages,
         };
         let mut state = lock(&self.state);
         if state.closing {
@@ -249,9 +251,9 @@ mod tests {
     async fn both_kinds_leave_in_the_order_of_their_coming() {
         let inbox = Inbox::new(limits());
         let now = Instant::now();
-        inbox.message(now, Bytes::from_static(b"a"));
+        inbox.message(now, What::Message(Bytes::from_static(b"a")));
         inbox.datagram(now, Bytes::from_static(b"b"));
-        inbox.message(now, Bytes::from_static(b"c"));
+        inbox.message(now, What::Unordered(Bytes::from_static(b"c")));
         inbox.finish();
         let mut seen = Vec::new();
         while let Some(arrived) = inbox.take().await {

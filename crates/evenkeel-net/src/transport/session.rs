@@ -4,11 +4,14 @@
 //! that the reason for which a connection ended is QUIC's own.
 
 use super::Error;
+use super::arrivals::Arrivals;
 use bytes::{BufMut, Bytes, BytesMut};
 use quinn::{RecvStream, SendStream};
+use std::sync::Arc;
+use std::time::Instant;
 use url::Url;
 use web_transport_proto::{
-    Capsule, ConnectError, ConnectRequest, ConnectResponse, Frame, Http3CapsuleReader, Settings, VarInt,
+    Capsule, ConnectError, ConnectRequest, ConnectResponse, Frame, Http3CapsuleReader, Settings, StreamUni, VarInt,
 };
 
 /// What both sides must have agreed on in TLS.
@@ -26,8 +29,9 @@ const DATAGRAM_HEADER: usize = 1;
 /// A session, open as long as its QUIC connection is.
 pub(super) struct Session {
     quic: quinn::Connection,
+    arrivals: Arc<Arrivals>,
     /// To close one of these would be to close the connection.
-    _kept: (SendStream, RecvStream, SendStream),
+    _kept: ((SendStream, RecvStream), SendStream),
 }
 
 /// What the peer says about the session itself.
@@ -35,7 +39,11 @@ pub(super) type Capsules = Http3CapsuleReader<RecvStream>;
 
 impl Session {
     /// Asks for a session on a new connection.
-    pub async fn connect(quic: quinn::Connection, url: Url) -> Result<(Self, Capsules), Error> {
+    pub async fn connect(
+        quic: quinn::Connection,
+        url: Url,
+        arrivals: Arc<Arrivals>,
+    ) -> Result<(Self, Capsules), Error> {
         let failed = |why: String| match quic.close_reason() {
             Some(reason) => explain(reason),
             None => Error::Unreachable(why),
@@ -44,29 +52,30 @@ impl Session {
         let (mut send, mut receive) = quic.open_bi().await.map_err(|error| failed(error.to_string()))?;
         ConnectRequest::new(url).write(&mut send).await.map_err(|error| failed(error.to_string()))?;
         match ConnectResponse::read(&mut receive).await {
-            Ok(_) => Ok((Self::new(quic, control, send), Http3CapsuleReader::new(receive))),
+            Ok(_) => Ok((Self { quic, arrivals, _kept: (control, send) }, Http3CapsuleReader::new(receive))),
             Err(ConnectError::WrongStatus(_)) => Err(Error::Refused("it takes no session at this path".into())),
             Err(other) => Err(failed(other.to_string())),
         }
     }
 
     /// Grants a session to whoever asks for one, and says for which path.
-    pub async fn accept(quic: quinn::Connection) -> Option<(Self, Capsules, String)> {
+    pub async fn accept(quic: quinn::Connection, arrivals: Arc<Arrivals>) -> Option<(Self, Capsules, String)> {
         let control = greet(&quic).await.ok()?;
         let (mut send, mut receive) = quic.accept_bi().await.ok()?;
         let request = ConnectRequest::read(&mut receive).await.ok()?;
         ConnectResponse::OK.write(&mut send).await.ok()?;
         let path = asked_for(&request.url);
-        Some((Self::new(quic, control, send), Http3CapsuleReader::new(receive), path))
-    }
-
-    fn new(quic: quinn::Connection, (control, heard): (SendStream, RecvStream), asked: SendStream) -> Self {
-        Self { quic, _kept: (control, heard, asked) }
+        Some((Self { quic, arrivals, _kept: (control, send) }, Http3CapsuleReader::new(receive), path))
     }
 
     /// The connection beneath.
     pub fn quic(&self) -> &quinn::Connection {
         &self.quic
+    }
+
+    /// When that came in which is read now, as near to the socket as can be told.
+    pub fn stamp(&self) -> Instant {
+        self.arrivals.stamp(self.quic.remote_address(), Instant::now())
     }
 
     /// Closes the connection at once.
@@ -103,6 +112,13 @@ impl Session {
         let (mut send, receive) = self.quic.open_bi().await.ok()?;
         send.write_all(&header(Frame::WEBTRANSPORT.0)).await.ok()?;
         Some((send, receive))
+    }
+
+    /// Opens a stream in one direction as soon as the peer allows for one more.
+    pub async fn open_uni(&self) -> Result<SendStream, quinn::WriteError> {
+        let mut send = self.quic.open_uni().await?;
+        send.write_all(&header(StreamUni::WEBTRANSPORT.0)).await?;
+        Ok(send)
     }
 
     /// The next stream in both directions that the peer has opened.
@@ -146,6 +162,25 @@ fn header(kind: VarInt) -> Bytes {
 
 async fn is_ours(stream: &mut RecvStream, kind: VarInt) -> bool {
     VarInt::read(stream).await == Ok(kind) && VarInt::read(stream).await == Ok(SESSION)
+}
+
+/// What a stream in one direction is for.
+pub(super) enum Kind {
+    /// It carries a message of this session.
+    Message,
+    /// HTTP/3 needs it for itself, and forbids to close it.
+    Critical,
+    /// Nobody here knows.
+    Unknown,
+}
+
+/// Finds out what a stream in one direction is for.
+pub(super) async fn kind(stream: &mut RecvStream) -> Kind {
+    match VarInt::read(stream).await.map(StreamUni) {
+        Ok(StreamUni::WEBTRANSPORT) if VarInt::read(stream).await == Ok(SESSION) => Kind::Message,
+        Ok(StreamUni::QPACK_ENCODER | StreamUni::QPACK_DECODER) => Kind::Critical,
+        _ => Kind::Unknown,
+    }
 }
 
 /// The path and the query of a URL.

@@ -37,6 +37,7 @@ const LONGEST_REASON: usize = 123;
 
 const DATAGRAM: u8 = 0;
 const MESSAGE: u8 = 1;
+const UNORDERED: u8 = 2;
 
 pub(super) type Socket = WebSocketStream<TlsStream<TcpStream>>;
 
@@ -143,7 +144,15 @@ fn sort(core: &Core, bytes: &[u8]) -> Result<(), String> {
             return Err(format!("a datagram of {} bytes is longer than {MAX_DATAGRAM}", bytes.len()));
         }
         DATAGRAM => core.datagram(Bytes::copy_from_slice(bytes)),
-        MESSAGE => core.message(Bytes::copy_from_slice(bytes)),
+        MESSAGE => {
+            // A frame may be as long as the longest of all kinds.
+            core.too_long(bytes.len()).map_or(Ok(()), Err)?;
+            core.message(What::Message(Bytes::copy_from_slice(bytes)));
+        }
+        UNORDERED => {
+            core.too_long_unordered(bytes.len()).map_or(Ok(()), Err)?;
+            core.message(What::Unordered(Bytes::copy_from_slice(bytes)));
+        }
         other => return Err(format!("nothing is known of frames tagged {other}")),
     }
     Ok(())
@@ -239,6 +248,7 @@ fn tagged(what: &What) -> Bytes {
     let (tag, bytes) = match what {
         What::Datagram(bytes) => (DATAGRAM, bytes),
         What::Message(bytes) => (MESSAGE, bytes),
+        What::Unordered(bytes) => (UNORDERED, bytes),
     };
     let mut frame = BytesMut::with_capacity(1 + bytes.len());
     frame.put_u8(tag);
@@ -256,7 +266,7 @@ async fn say_farewell(core: &Core, sink: &mut SplitSink<Socket, Message>) {
 
 fn config(limits: Limits) -> WebSocketConfig {
     // With the tag.
-    let longest = limits.message.max(MAX_DATAGRAM) + 1;
+    let longest = limits.message.max(limits.unordered).max(MAX_DATAGRAM) + 1;
     WebSocketConfig::default()
         .read_buffer_size(16 * 1024)
         .write_buffer_size(BATCH)

@@ -1,9 +1,10 @@
 //! The carrier of choice: WebTransport over HTTP/3, which is QUIC.
 
+use super::congestion::Floor;
 use super::connection::{Core, Feeding, Wire};
 use super::queue::weight;
 use super::session::{Capsules, Session, dismissed};
-use super::{Closed, Error, Limits, SendError, What};
+use super::{Closed, Error, Limits, SendError, What, unordered};
 use bytes::{Bytes, BytesMut};
 use quinn::{RecvStream, SendStream};
 use std::sync::Arc;
@@ -33,12 +34,14 @@ pub(super) fn quic(
     let mut quic = quinn::TransportConfig::default();
     quic.max_idle_timeout(Some(idle))
         .keep_alive_interval(Some(keep_alive))
-        // The session and the messages, and a little slack; HTTP/3 needs three of the others, browsers try more.
+        // The session and the messages, and a little slack.
         .max_concurrent_bidi_streams(4u32.into())
-        .max_concurrent_uni_streams(8u32.into())
+        // HTTP/3 needs three for itself, browsers try more.
+        .max_concurrent_uni_streams(limits.unordered_at_once.saturating_add(8).into())
         .stream_receive_window(window(limits.incoming_messages))
         .receive_window(window(limits.incoming_messages.saturating_mul(2)))
         .send_window(limits.outgoing_messages as u64)
+        .congestion_controller_factory(Arc::new(Floor(limits.least_window as u64)))
         .datagram_send_buffer_size(limits.outgoing_datagrams)
         .datagram_receive_buffer_size(Some(256 * 1024));
     Ok(Arc::new(quic))
@@ -69,6 +72,7 @@ pub(super) async fn run(core: &Arc<Core>, capsules: Capsules, role: Role) {
     let Wire::WebTransport(wire) = &core.wire else { return };
     let feeding = Feeding(core.clone());
     let mut reading = JoinSet::new();
+    reading.spawn(unordered::read(core.clone()));
     let end = tokio::select! {
         closed = read_datagrams(core, wire) => closed,
         closed = exchange_messages(core, wire, role, &mut reading) => closed,
@@ -119,12 +123,21 @@ async fn read_datagrams(core: &Core, wire: &Session) -> Closed {
 }
 
 async fn exchange_messages(core: &Arc<Core>, wire: &Session, role: Role, reading: &mut JoinSet<()>) -> Closed {
-    let Some((send, receive)) = open(wire, role).await else {
-        // The connection is lost; whoever reads the datagrams says why.
-        return std::future::pending().await;
+    let ordered = async {
+        let Some((mut send, receive)) = open(wire, role).await else {
+            // The connection is lost; whoever reads the datagrams says why.
+            return std::future::pending().await;
+        };
+        reading.spawn(read_messages(core.clone(), receive));
+        write_messages(core, &mut send).await?;
+        Ok(send)
     };
-    reading.spawn(read_messages(core.clone(), receive));
-    match write_messages(core, send).await {
+    // After the farewell nobody waits for messages that are still under way.
+    let farewell = async {
+        let (send, ()) = tokio::try_join!(ordered, unordered::write(core, wire))?;
+        say_farewell(core, send).await
+    };
+    match farewell.await {
         Ok(()) => Closed::Here(core.ending.asked().await),
         Err(quinn::WriteError::Stopped(_)) => Closed::Here("the peer has stopped reading messages".into()),
         Err(_) => std::future::pending().await,
@@ -138,15 +151,19 @@ async fn open(wire: &Session, role: Role) -> Option<(SendStream, RecvStream)> {
     }
 }
 
-/// Writes until asked to close, then says farewell and waits until the peer has it all.
-async fn write_messages(core: &Core, mut stream: SendStream) -> Result<(), quinn::WriteError> {
+/// Writes until asked to close.
+async fn write_messages(core: &Core, stream: &mut SendStream) -> Result<(), quinn::WriteError> {
     while let Some(what) = core.outbox.next().await {
-        let weight = weight(&what);
-        let (What::Message(bytes) | What::Datagram(bytes)) = what;
+        let bytes = what.bytes().clone();
         let length = Bytes::copy_from_slice(&(bytes.len() as u32).to_le_bytes());
         stream.write_all_chunks(&mut [length, bytes]).await?;
-        core.outbox.written(weight);
+        core.outbox.written(weight(&what));
     }
+    Ok(())
+}
+
+/// Says farewell, and waits until the peer has it all.
+async fn say_farewell(core: &Core, mut stream: SendStream) -> Result<(), quinn::WriteError> {
     let reason = core.ending.asked().await;
     core.ending.end(Closed::Here(reason.clone()));
     let reason = shortened(&reason, LONGEST_REASON);
@@ -159,8 +176,14 @@ async fn write_messages(core: &Core, mut stream: SendStream) -> Result<(), quinn
 
 /// Reads until the stream ends. A peer that breaks the rules is cut off.
 async fn read_messages(core: Arc<Core>, mut receive: RecvStream) {
-    if let Err(Some(wrong)) = read_frames(&core, &mut receive).await
-        && let Wire::WebTransport(wire) = &core.wire
+    if let Err(Some(wrong)) = read_frames(&core, &mut receive).await {
+        break_off(&core, wrong);
+    }
+}
+
+/// Cuts off a peer that breaks the rules, and tells it which.
+pub(super) fn break_off(core: &Core, wrong: String) {
+    if let Wire::WebTransport(wire) = &core.wire
         && let Closed::Here(reason) = core.ending.end(Closed::Here(wrong))
     {
         wire.hang_up(&reason);
@@ -194,12 +217,12 @@ async fn read_frames(core: &Core, stream: &mut RecvStream) -> Result<(), Option<
         if let Some(wrong) = core.too_long(length) {
             return Err(Some(wrong));
         }
-        core.message(read_bytes(stream, length).await?);
+        core.message(What::Message(read_bytes(stream, length).await?));
     }
 }
 
 /// Memory grows with what arrives, not with what is announced.
-async fn read_bytes(stream: &mut RecvStream, length: usize) -> Result<Bytes, Option<String>> {
+pub(super) async fn read_bytes(stream: &mut RecvStream, length: usize) -> Result<Bytes, Option<String>> {
     let mut bytes = BytesMut::with_capacity(length.min(4096));
     while bytes.len() < length {
         match stream.read_chunk(length - bytes.len(), true).await {
