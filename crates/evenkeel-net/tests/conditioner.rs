@@ -273,6 +273,19 @@ async fn how_precise_it_is() {
     let (_listener, client, mut server) = pair(&conditioner).await;
     let base = delays(&client, &mut server, 500, ms(2)).await;
     println!("ideal: {:?} median, {:?} at 99 %", base[250], base[495]);
+    let (mut thread, mut timer) = (Vec::new(), Vec::new());
+    for _ in 0..500 {
+        let start = Instant::now();
+        tokio::task::spawn_blocking(|| std::thread::sleep(ms(5))).await.unwrap();
+        thread.push(start.elapsed().saturating_sub(ms(5)));
+        let start = Instant::now();
+        tokio::time::sleep(ms(5)).await;
+        timer.push(start.elapsed().saturating_sub(ms(5)));
+    }
+    for (name, late) in [("a thread that sleeps", &mut thread), ("a timer of the runtime", &mut timer)] {
+        late.sort();
+        println!("{name}: {:?} late at least, {:?} median, {:?} at 99 %", late[0], late[250], late[495]);
+    }
     for delay in [1, 5, 50, 100] {
         conditioner.set_default(conditions(&format!("delay={delay}ms")), Conditions::ideal()).unwrap();
         let found = delays(&client, &mut server, 500, ms(1)).await;

@@ -68,7 +68,7 @@ impl Endpoint {
     pub async fn connect(&self, url: &str, config: &ConnectConfig) -> Result<Connection, Error> {
         let target = Target::parse(url)?;
         if target.is_websocket() {
-            return Err(Error::Url(format!("{url} is not for UDP")));
+            return Err(Error::Setting(format!("{url} is for TCP, and an endpoint is UDP: connect without one")));
         }
         target.reach(Some(self), config).await
     }

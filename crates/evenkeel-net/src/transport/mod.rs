@@ -13,6 +13,9 @@
 //!   itself, opened by whoever sends it: length and bytes as above, then the end of the stream.
 //! - **WebSocket.** Binary frames; the first byte is 0 for a datagram, 1 for a message, 2 for an unordered one. The reason is in the close frame.
 //!
+//! An [`Endpoint`] is one UDP socket that dials and accepts at once, for peers. A [`Conditioner`] in it makes the network as
+//! bad as a test needs it.
+//!
 //! Everything that a peer can make grow is bounded by [`Limits`], and what is given up is counted in [`Statistics`].
 //!
 //! ```

@@ -262,6 +262,18 @@ mod tests {
         assert_eq!(seen, b"abc");
     }
 
+    #[tokio::test]
+    async fn all_who_wait_for_room_get_it() {
+        let inbox = Inbox::new(limits());
+        inbox.message(Instant::now(), What::Message(vec![0; 100].into()));
+        let take = async {
+            tokio::task::yield_now().await;
+            inbox.try_take().unwrap();
+        };
+        let both = async { tokio::join!(inbox.room(), inbox.room(), take) };
+        tokio::time::timeout(std::time::Duration::from_secs(5), both).await.expect("one of them still waits");
+    }
+
     #[test]
     fn the_oldest_datagram_is_dropped_and_counted() {
         let inbox = Inbox::new(limits());
