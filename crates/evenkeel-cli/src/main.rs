@@ -2,6 +2,7 @@
 
 mod bench;
 mod compare;
+mod join;
 mod lab;
 
 use clap::{Parser, Subcommand};
@@ -26,6 +27,9 @@ enum Command {
     Lab(lab::Command),
     /// Measures the library on this machine: accuracy, bytes, cost of sending, the clock.
     Bench(bench::Arguments),
+    /// Joins a session with bots, and measures how far off what they see is.
+    #[command(after_help = join::MEASURED)]
+    Join(Box<join::Arguments>),
     /// Says what is in a recording.
     Recording(compare::RecordingArguments),
 }
@@ -36,6 +40,7 @@ fn main() -> ExitCode {
         Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Lab(command)) => lab::run(&command),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
+        Some(Command::Join(arguments)) => join::run(&arguments),
         Some(Command::Recording(arguments)) => compare::summarise(&arguments),
     };
     match result {

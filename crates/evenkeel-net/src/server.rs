@@ -5,6 +5,7 @@ use crate::levels;
 use crate::ticking::Ticking;
 use crate::transport::{self, ListenConfig, Listener};
 use evenkeel::{ConfigError, Instant};
+use evenkeel_link::HostClock;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
@@ -63,10 +64,19 @@ impl Shared {
 impl Server {
     /// Starts a server.
     pub async fn start(listen: ListenConfig, session: HubConfig) -> Result<Self, ServerError> {
+        Self::start_with(listen, session, None).await
+    }
+
+    /// The same with a clock that is wrong on purpose, for testing.
+    pub async fn start_with(
+        listen: ListenConfig,
+        session: HubConfig,
+        host_clock: Option<HostClock>,
+    ) -> Result<Self, ServerError> {
         let hub = Hub::new(session).map_err(ServerError::Config)?;
         let listener = Listener::bind(listen).await.map_err(ServerError::Transport)?;
         let (address, websocket) = (listener.local_address(), listener.websocket_address());
-        let shared = Arc::new(Shared { hub: Mutex::new(hub), ticking: Ticking::new(None), touched: Notify::new() });
+        let shared = Arc::new(Shared { hub: Mutex::new(hub), ticking: Ticking::new(host_clock), touched: Notify::new() });
         let task = tokio::spawn(Service::new(shared.clone()).run(listener));
         Ok(Self { shared, address, websocket, task })
     }
