@@ -4,6 +4,8 @@ mod bench;
 mod compare;
 mod join;
 mod lab;
+mod serve;
+mod token;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -27,6 +29,12 @@ enum Command {
     Lab(lab::Command),
     /// Measures the library on this machine: accuracy, bytes, cost of sending, the clock.
     Bench(bench::Arguments),
+    /// Serves a session: players join it, and see each other move.
+    #[command(allow_negative_numbers = true, after_help = serve::CONFIG)]
+    Serve(Box<serve::Arguments>),
+    /// Join tokens: who may join which session.
+    #[command(subcommand)]
+    Token(token::Command),
     /// Joins a session with bots, and measures how far off what they see is.
     #[command(after_help = join::MEASURED)]
     Join(Box<join::Arguments>),
@@ -40,6 +48,8 @@ fn main() -> ExitCode {
         Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Lab(command)) => lab::run(&command),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
+        Some(Command::Serve(arguments)) => serve::run(*arguments),
+        Some(Command::Token(command)) => token::run(&command),
         Some(Command::Join(arguments)) => join::run(&arguments),
         Some(Command::Recording(arguments)) => compare::summarise(&arguments),
     };

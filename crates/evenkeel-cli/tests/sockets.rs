@@ -88,7 +88,10 @@ fn a_server_that_is_not_there_is_said_in_one_line_and_in_time() {
     let output = evenkeel(&["join", &url, "--hash", &"00".repeat(32), "--timeout", "2"]);
     let said = errors(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.starts_with(&format!("evenkeel: cannot join {url}: ")) && said.contains("did not answer in time"), "{said}");
+    assert!(
+        said.starts_with(&format!("evenkeel: cannot join {url}: ")) && said.contains("did not answer in time"),
+        "{said}"
+    );
     assert_eq!(said.trim_end().lines().count(), 1, "{said}");
     assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
 }

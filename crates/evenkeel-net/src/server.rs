@@ -1,22 +1,37 @@
-//! A server: a [`Hub`] on real sockets.
+//! A server: a [`Lobby`] of one or more sessions on real sockets.
 
+mod conditions;
+mod config;
+mod watch;
+
+pub use conditions::ConditionError;
+pub use config::ServerConfig;
+pub use watch::Watcher;
+
+use crate::background::Background;
 use crate::hub::{Connection, Hub, HubConfig, Outgoing, What};
-use crate::levels;
+use crate::lobby::{AddError, Lobby, LobbyConfig, LobbyCounts};
+use crate::protocol::SessionInfo;
+use crate::report::{SessionReport, Totals};
 use crate::ticking::Ticking;
-use crate::transport::{self, ListenConfig, Listener};
+use crate::transport::{self, Conditioner, Conditions, Identity, ListenConfig, Listener};
 use evenkeel::{ConfigError, Instant};
-use evenkeel_link::HostClock;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
+use tracing::Span;
 
 /// So much of what arrived waits at most for the hub, over all connections.
 const MAX_ARRIVED: usize = 16_384;
+/// So much of what arrived is taken in at once, at most.
+const AT_ONCE: usize = 64;
 /// How long the hub sleeps at most if nothing is due.
 const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_millis(500);
+/// So many looks, 5 ms apart, are taken at whether the last words have left.
+const LAST_WORDS: u32 = 60;
 
 /// Why a server could not start.
 #[derive(Debug)]
@@ -24,92 +39,214 @@ const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_millis(500)
 pub enum ServerError {
     /// The session is set up wrongly.
     Config(ConfigError),
+    /// A session cannot be added to the others, or there is none.
+    Session(String),
     /// It cannot listen.
     Transport(transport::Error),
+    /// There is no thread for it.
+    Thread(std::io::Error),
 }
 
 impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config(error) => error.fmt(f),
+            Self::Session(why) => write!(f, "{why}"),
             Self::Transport(error) => error.fmt(f),
+            Self::Thread(error) => write!(f, "the system gives no thread: {error}"),
         }
     }
 }
 
 impl std::error::Error for ServerError {}
 
-/// A session's server, running in the background on the runtime it was started on. It stops when it is dropped.
+impl From<AddError> for ServerError {
+    fn from(error: AddError) -> Self {
+        match error {
+            AddError::Config(error) => Self::Config(error),
+            error => Self::Session(error.to_string()),
+        }
+    }
+}
+
+/// A server of one or more sessions, running in the background on the runtime it was started on. It stops when it is dropped.
 pub struct Server {
     shared: Arc<Shared>,
-    address: SocketAddr,
-    websocket: Option<SocketAddr>,
     task: JoinHandle<()>,
+    /// The thread it runs on, if it has one of its own.
+    _background: Option<Background>,
 }
 
 struct Shared {
-    hub: Mutex<Hub>,
+    lobby: Mutex<Lobby>,
+    /// The session that there always is.
+    first: String,
     ticking: Ticking,
-    /// Somebody did something to the hub that may have to be sent.
+    /// Somebody did something to a session that may have to be sent.
     touched: Notify,
+    listener: Listener,
+    conditioner: Option<Conditioner>,
+    /// Whoever holds both holds the hub first.
+    connections: Mutex<Connections>,
+    /// For the readers of connections.
+    report: mpsc::Sender<(Connection, Report)>,
+}
+
+#[derive(Default)]
+struct Connections {
+    open: HashMap<Connection, Open>,
+    /// What those did that are gone.
+    past: Totals,
+    /// By the names of players, what their networks are made to be: to them, and from them.
+    conditions: HashMap<String, (Conditions, Conditions)>,
+}
+
+struct Open {
+    sender: transport::Sender,
+    span: Span,
 }
 
 impl Shared {
-    fn hub(&self) -> MutexGuard<'_, Hub> {
-        // A panic elsewhere while the hub was held is no reason to stop serving everybody.
-        self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    fn connections(&self) -> MutexGuard<'_, Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lobby(&self) -> MutexGuard<'_, Lobby> {
+        // A panic elsewhere while the lobby was held is no reason to stop serving everybody.
+        self.lobby.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Server {
-    /// Starts a server.
+    /// Starts a server of one session.
     pub async fn start(listen: ListenConfig, session: HubConfig) -> Result<Self, ServerError> {
-        Self::start_with(listen, session, None).await
+        Self::start_many(listen, vec![session]).await
     }
 
-    /// The same with a clock that is wrong on purpose, for testing.
-    pub async fn start_with(
-        listen: ListenConfig,
-        session: HubConfig,
-        host_clock: Option<HostClock>,
-    ) -> Result<Self, ServerError> {
-        let hub = Hub::new(session).map_err(ServerError::Config)?;
+    /// Starts a server of several sessions: players join one by its name, and [list](crate::list_sessions) them to choose.
+    pub async fn start_many(listen: ListenConfig, sessions: Vec<HubConfig>) -> Result<Self, ServerError> {
+        Self::start_with(ServerConfig { listen, sessions, host_clock: None }).await
+    }
+
+    /// The same without a tokio runtime, on a thread of its own.
+    pub fn spawn(config: ServerConfig) -> Result<Self, ServerError> {
+        let background = Background::start("evenkeel-server").map_err(ServerError::Thread)?;
+        let gone = || ServerError::Thread(std::io::Error::other("the thread has ended"));
+        let mut server = background.run(Self::start_with(config)).ok_or_else(gone)??;
+        server._background = Some(background);
+        Ok(server)
+    }
+
+    /// Starts with more to say about it.
+    pub async fn start_with(config: ServerConfig) -> Result<Self, ServerError> {
+        let ServerConfig { listen, sessions, host_clock } = config;
+        let none = || ServerError::Session("a server needs at least one session".into());
+        let first = sessions.first().ok_or_else(none)?.session.clone();
+        let mut lobby = Lobby::new(LobbyConfig::of(&sessions));
+        let ticking = Ticking::new(host_clock);
+        sessions.into_iter().try_for_each(|session| lobby.add(config::dated(session, ticking.now())))?;
+        let conditioner = listen.conditioner.clone();
         let listener = Listener::bind(listen).await.map_err(ServerError::Transport)?;
-        let (address, websocket) = (listener.local_address(), listener.websocket_address());
-        let shared = Arc::new(Shared { hub: Mutex::new(hub), ticking: Ticking::new(host_clock), touched: Notify::new() });
-        let task = tokio::spawn(Service::new(shared.clone()).run(listener));
-        Ok(Self { shared, address, websocket, task })
+        let (report, reports) = mpsc::channel(MAX_ARRIVED);
+        let shared = Arc::new(Shared {
+            lobby: Mutex::new(lobby),
+            first,
+            ticking,
+            conditioner,
+            touched: Notify::new(),
+            listener,
+            connections: Mutex::default(),
+            report,
+        });
+        let task = tokio::spawn(Service { shared: shared.clone(), next: 0, reports }.run());
+        Ok(Self { shared, task, _background: None })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.shared.listener.local_address()
     }
 
     /// Where it listens for WebSockets, if it does.
     pub fn websocket_address(&self) -> Option<SocketAddr> {
-        self.websocket
+        self.shared.listener.websocket_address()
     }
 
-    /// Looks at the session, or does something to it. Be brief: nothing is served meanwhile.
+    /// Shows another certificate from now on. See [`Listener::renew`].
+    pub fn renew(&self, identity: &Identity) -> Result<(), transport::Error> {
+        self.shared.listener.renew(identity)
+    }
+
+    /// How the session, the first if there are several, is doing. It takes its time, and holds nobody up: of many players not all
+    /// are looked at at the same instant.
+    pub async fn report(&self) -> SessionReport {
+        self.shared.session_report(&self.shared.first).await.unwrap_or_default()
+    }
+
+    /// Something that can ask for reports without keeping the server alive.
+    pub fn watcher(&self) -> Watcher {
+        Watcher::new(&self.shared)
+    }
+
+    /// Looks at the session, the first if there are several, or does something to it. Be brief: nothing is served meanwhile.
     pub fn with<R>(&self, act: impl FnOnce(&mut Hub, Instant) -> R) -> R {
-        let answer = act(&mut self.shared.hub(), self.shared.ticking.now());
+        let Some(answer) = self.with_session(&self.shared.first, act) else {
+            unreachable!("the first session is never removed");
+        };
+        answer
+    }
+
+    /// Looks at the session of that name, or does something to it; none if there is none. Be brief: nothing is served meanwhile.
+    pub fn with_session<R>(&self, name: &str, act: impl FnOnce(&mut Hub, Instant) -> R) -> Option<R> {
+        self.with_lobby(|lobby, now| lobby.hub_mut(name).map(|hub| act(hub, now)))
+    }
+
+    /// What there is to know about each session, by name.
+    pub fn sessions(&self) -> Vec<SessionInfo> {
+        self.shared.lobby().sessions().collect()
+    }
+
+    /// What happened so far to those who have not joined any session.
+    pub fn lobby_counts(&self) -> LobbyCounts {
+        self.shared.lobby().counts()
+    }
+
+    /// Adds a session to those there are.
+    pub fn add_session(&self, session: HubConfig) -> Result<(), ServerError> {
+        Ok(self.with_lobby(|lobby, now| lobby.add(config::dated(session, now)))?)
+    }
+
+    /// Ends a session: everybody in it is told why. Answers whether there was one that could go: the first one stays for as long
+    /// as the server does.
+    pub fn remove_session(&self, name: &str, why: &str) -> bool {
+        name != self.shared.first && self.with_lobby(|lobby, now| lobby.remove(name, why, now))
+    }
+
+    fn with_lobby<R>(&self, act: impl FnOnce(&mut Lobby, Instant) -> R) -> R {
+        let answer = act(&mut self.shared.lobby(), self.shared.ticking.now());
         self.shared.touched.notify_one();
         answer
     }
 
-    /// Tells everybody why it ends, closes all connections and stops.
+    /// Tells everybody why it ends, closes all connections and stops: within about two seconds.
     pub async fn stop(self, why: &str) {
-        self.with(|hub, _| hub.end(why));
-        // Long enough for the last words to leave.
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        self.task.abort();
+        self.with_lobby(|lobby, _| lobby.end(why));
+        for _ in 0..LAST_WORDS {
+            // Until all is handed to the connections, which then take the time they need.
+            if self.shared.lobby().poll_timeout() != Some(Instant::MIN) {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        self.shared.listener.shutdown(why).await;
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
+        // Whatever else holds on to what is shared: connections end with their server.
+        self.shared.connections().open.clear();
     }
 }
 
@@ -121,28 +258,28 @@ enum Report {
 
 struct Service {
     shared: Arc<Shared>,
-    connections: HashMap<Connection, transport::Sender>,
     next: u64,
-    /// For the readers of connections.
-    report: mpsc::Sender<(Connection, Report)>,
     reports: mpsc::Receiver<(Connection, Report)>,
 }
 
 impl Service {
-    fn new(shared: Arc<Shared>) -> Self {
-        let (report, reports) = mpsc::channel(MAX_ARRIVED);
-        Self { shared, connections: HashMap::new(), next: 0, report, reports }
-    }
-
-    async fn run(mut self, listener: Listener) {
+    async fn run(mut self) {
+        let shared = self.shared.clone();
         loop {
             let wake = self.wake();
             tokio::select! {
-                accepted = listener.accept() => match accepted {
+                accepted = shared.listener.accept() => match accepted {
                     Some(connection) => self.welcome(connection),
                     None => return,
                 },
-                Some((from, report)) = self.reports.recv() => self.take(from, report),
+                Some((from, report)) = self.reports.recv() => {
+                    self.take(from, report);
+                    // What is there already is taken in before anything is answered.
+                    for _ in 0..AT_ONCE {
+                        let Ok((from, report)) = self.reports.try_recv() else { break };
+                        self.take(from, report);
+                    }
+                }
                 () = self.shared.touched.notified() => {}
                 () = tokio::time::sleep_until(wake) => {}
             }
@@ -152,7 +289,7 @@ impl Service {
 
     fn wake(&self) -> tokio::time::Instant {
         let latest = tokio::time::Instant::now() + LONGEST_SLEEP;
-        self.shared.hub().poll_timeout().map_or(latest, |due| self.shared.ticking.wake(due).min(latest))
+        self.shared.lobby().poll_timeout().map_or(latest, |due| self.shared.ticking.wake(due).min(latest))
     }
 
     fn welcome(&mut self, connection: transport::Connection) {
@@ -160,9 +297,14 @@ impl Service {
         self.next += 1;
         let remote = Some(connection.remote());
         let (sender, mut receiver) = connection.split();
-        self.connections.insert(name, sender);
-        self.shared.hub().handle_connected(name, remote, self.shared.ticking.now());
-        let reports = self.report.clone();
+        let (host, called) = (tracing::field::Empty, tracing::field::Empty);
+        let span = tracing::info_span!("connection", number = name.0, remote = %sender.remote(), host, name = called);
+        let entered = span.enter();
+        tracing::debug!(carrier = ?sender.carrier(), "connected");
+        self.shared.lobby().handle_connected(name, remote, self.shared.ticking.now());
+        drop(entered);
+        self.shared.connections().open.insert(name, Open { sender, span });
+        let reports = self.shared.report.clone();
         tokio::spawn(async move {
             while let Some(arrived) = receiver.receive().await {
                 if reports.send((name, Report::Arrived(arrived))).await.is_err() {
@@ -174,25 +316,34 @@ impl Service {
     }
 
     fn take(&mut self, from: Connection, report: Report) {
-        let (mut hub, ticking) = (self.shared.hub(), &self.shared.ticking);
+        let (mut lobby, ticking) = (self.shared.lobby(), &self.shared.ticking);
+        let mut connections = self.shared.connections();
+        let span = connections.open.get(&from).map_or_else(Span::none, |open| open.span.clone());
+        let _entered = span.enter();
         match report {
             Report::Arrived(transport::Arrived { at, what: transport::What::Datagram(bytes) }) => {
-                hub.handle_datagram(from, &bytes, ticking.at(at));
+                lobby.handle_datagram(from, &bytes, ticking.at(at));
             }
             Report::Arrived(transport::Arrived { at, what: transport::What::Unordered(bytes) }) => {
-                hub.handle_unordered(from, &bytes, ticking.at(at));
-            }
-            Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) })
-                if levels::is_unordered(&bytes) =>
-            {
-                hub.handle_unordered(from, &bytes, ticking.at(at));
+                lobby.handle_unordered(from, &bytes, ticking.at(at));
             }
             Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) }) => {
-                hub.handle_message(from, &bytes, ticking.at(at));
+                lobby.handle_message(from, &bytes, ticking.at(at));
+                if !connections.conditions.is_empty()
+                    && let Some(player) = lobby.player_name(from)
+                {
+                    self.shared.condition(&connections, from, player);
+                }
             }
             Report::Ended => {
-                hub.handle_disconnected(from, ticking.now());
-                self.connections.remove(&from);
+                lobby.handle_disconnected(from, ticking.now());
+                if let Some(open) = connections.open.remove(&from) {
+                    tracing::debug!(why = open.sender.closed_reason().map(tracing::field::display), "disconnected");
+                    connections.past.add(&open.sender.statistics());
+                    if let Some(conditioner) = &self.shared.conditioner {
+                        conditioner.clear(open.sender.remote());
+                    }
+                }
             }
         }
     }
@@ -201,10 +352,11 @@ impl Service {
     /// takes no messages is closed.
     fn flush(&mut self) {
         let ticking = &self.shared.ticking;
-        let mut hub = self.shared.hub();
-        hub.advance(ticking.now());
-        while let Some(Outgoing { to, what }) = hub.poll_transmit(ticking.now()) {
-            let Some(sender) = self.connections.get(&to) else { continue };
+        let mut lobby = self.shared.lobby();
+        let connections = self.shared.connections();
+        lobby.advance(ticking.now());
+        while let Some(Outgoing { to, what }) = lobby.poll_transmit(ticking.now()) {
+            let Some(Open { sender, .. }) = connections.open.get(&to) else { continue };
             match what {
                 What::Datagram(bytes) => {
                     let _ = sender.send_datagram(&bytes);
@@ -215,7 +367,7 @@ impl Service {
                     }
                 }
                 What::Unordered(bytes) => {
-                    if send_unordered(sender, bytes).is_err() {
+                    if sender.send_unordered(bytes).is_err() {
                         sender.close("it does not read what it is sent");
                     }
                 }
@@ -223,9 +375,4 @@ impl Service {
             }
         }
     }
-}
-
-/// Sends what need not be in order. So far it is: the transport has one stream, and such messages tell by their second byte.
-fn send_unordered(sender: &transport::Sender, bytes: Vec<u8>) -> Result<(), transport::SendError> {
-    sender.send_message(bytes)
 }

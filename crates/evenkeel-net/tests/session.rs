@@ -6,7 +6,7 @@ mod common;
 
 use common::{World, ms};
 use evenkeel::{Duration, EntityId, GlobalTime, HostId, Instant, LagChange, PlaceError, Pose, Threshold, Vec3};
-use evenkeel_net::hub::{Connection, HubConfig, HubEvent, Pass};
+use evenkeel_net::hub::{Asking, Connection, HubConfig, HubEvent, Pass};
 use evenkeel_net::levels::{Channel, Level, LevelError, Party};
 use evenkeel_net::protocol::{Refusal, SERVER, ToServer, encode, entity_of};
 use evenkeel_net::seat::{SeatConfig, SeatError, SeatEvent};
@@ -154,8 +154,8 @@ fn nobody_moves_or_makes_what_is_not_theirs() {
 
 #[test]
 fn the_door_is_guarded() {
-    let gate = Box::new(|token: &[u8], _: &str| match token {
-        b"let me in" => Ok(Pass { max_entities: 1 }),
+    let gate = Box::new(|asking: &Asking<'_>| match asking.token {
+        b"let me in" => Ok(Pass::with_entities(1)),
         _ => Err(Refusal::Token("it is not signed".into())),
     });
     let mut world = World::new(HubConfig { gate, max_players: 1, ..HubConfig::default() });

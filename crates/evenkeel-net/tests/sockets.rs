@@ -5,9 +5,10 @@
 use evenkeel::{EntityId, GlobalTime, Pose, Threshold, Vec3};
 use evenkeel_net::hub::HubConfig;
 use evenkeel_net::levels::{Channel, Level, Party};
+use evenkeel_net::protocol::{Filter, Refusal};
 use evenkeel_net::seat::{SeatConfig, SeatEvent};
 use evenkeel_net::transport::{Identity, ListenConfig, Trust};
-use evenkeel_net::{Client, LinkState, Server};
+use evenkeel_net::{Client, LinkState, ListError, Server, list_sessions};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -152,4 +153,48 @@ async fn where_udp_is_blocked_a_websocket_carries_the_same() {
     let tank = ben.make(Threshold::within(0.1), Vec::new()).unwrap();
     follow(&ben, tank, &ada).await;
     greet(&ben, &ada).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_server_has_several_sessions_and_says_which() {
+    let identity = identity();
+    let session = |name: &str| HubConfig { session: name.into(), ..HubConfig::default() };
+    let listen = || ListenConfig::new(any_port(), identity.clone());
+    assert!(Server::start_many(listen(), Vec::new()).await.is_err());
+    assert!(Server::start_many(listen(), ["hills", "hills"].map(session).into()).await.is_err());
+    let server = Server::start_many(listen(), ["hills", "plains"].map(session).into()).await.unwrap();
+    // More than fit into one answer.
+    (0..100).for_each(|n| server.add_session(session(&format!("spare {n:03}"))).unwrap());
+    let url = format!("https://127.0.0.1:{}/", server.address().port());
+    let trust = Trust::Hashes(vec![identity.hash()]);
+    let join = |session: &str| {
+        let config = SeatConfig { session: session.into(), ..SeatConfig::named("Ada") };
+        Client::start(&url, trust.clone(), config).unwrap()
+    };
+    let [ada, _ben, cy] = ["hills", "plains", "plains"].map(join);
+    let nowhere = join("valleys");
+    until("those who can be are in", || ada.is_ready() && cy.is_ready()).await;
+    until("the one who cannot is told", || {
+        std::iter::from_fn(|| nowhere.poll_event()).any(|e| matches!(e, SeatEvent::Refused(Refusal::NoSuchSession)))
+    })
+    .await;
+    until("everybody is where they belong", || {
+        server.with(|hub, _| hub.players().count()) == 1
+            && server.with_session("plains", |hub, _| hub.players().count()) == Some(2)
+    })
+    .await;
+    assert_eq!(server.with_session("valleys", |_, _| ()), None);
+    let all = list_sessions(&url, trust.clone(), Filter::default()).await.unwrap();
+    assert_eq!(all, server.sessions());
+    assert_eq!(all.len(), 102);
+    let plain = Filter { name: "plain".into(), ..Filter::default() };
+    let found = list_sessions(&url, trust.clone(), plain.clone()).await.unwrap();
+    assert_eq!(found.iter().map(|s| (s.name.as_str(), s.players)).collect::<Vec<_>>(), [("plains", 2)]);
+    assert!(server.remove_session("plains", "it rains") && !server.remove_session("hills", "it rains"));
+    until("Cy is told", || std::iter::from_fn(|| cy.poll_event()).any(|e| matches!(e, SeatEvent::Ending { .. }))).await;
+    assert!(list_sessions(&url, trust, plain).await.unwrap().is_empty());
+    assert!(ada.is_ready());
+    assert_eq!(server.lobby_counts().listed, 4);
+    let stranger = list_sessions(&url, Trust::Hashes(vec![[0; 32]]), Filter::default()).await;
+    assert!(matches!(stranger, Err(ListError::Transport(_))), "{stranger:?}");
 }

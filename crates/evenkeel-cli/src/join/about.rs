@@ -93,7 +93,9 @@ impl FleetName {
     pub(crate) fn is_bounded(&self) -> bool {
         let size = f64::from(self.entities) * f64::from(self.millis) / 1e3;
         match self.mover {
-            Mover::Body(_) => (1..=MAX_ENTITIES).contains(&self.entities) && self.millis > 0 && size <= MAX_ENTITY_SECONDS,
+            Mover::Body(_) => {
+                (1..=MAX_ENTITIES).contains(&self.entities) && self.millis > 0 && size <= MAX_ENTITY_SECONDS
+            }
             Mover::Trace => true,
         }
     }
@@ -107,8 +109,10 @@ mod tests {
     fn abouts() -> impl Strategy<Value = About> {
         let mover = prop_oneof![Just(Mover::Trace), (0..Body::ALL.len()).prop_map(|at| Mover::Body(Body::ALL[at].1))];
         let fleet = (mover, any::<u64>(), 1..=MAX_ENTITIES, 1..=300_000u32);
-        (fleet, any::<u32>(), 0..i64::MAX).prop_map(|((mover, seed, entities, millis), life, start)| {
-            About { fleet: FleetName { mover, seed, entities, millis }, life, start }
+        (fleet, any::<u32>(), 0..i64::MAX).prop_map(|((mover, seed, entities, millis), life, start)| About {
+            fleet: FleetName { mover, seed, entities, millis },
+            life,
+            start,
         })
     }
 

@@ -61,7 +61,9 @@ mod tests {
             .unwrap()
             .with_step(GlobalTime::from_secs_f64(10.0), Duration::from_secs(60));
         assert_eq!(clock, wanted);
-        for wrong in ["", "offset", "offset=3", "drift=5", "drift=1e9ppm", "step=5s", "offset=3s,loss=2%", "offset=--3s"] {
+        for wrong in
+            ["", "offset", "offset=3", "drift=5", "drift=1e9ppm", "step=5s", "offset=3s,loss=2%", "offset=--3s"]
+        {
             assert!(wrong.parse::<WrongClock>().is_err(), "{wrong}");
         }
     }

@@ -246,7 +246,11 @@ impl Stay<'_> {
     }
 
     /// Gives everybody a fleet; a recorded game has one driver only.
-    fn take_the_wheel(&mut self, start: i64, trace: Option<&(FleetName, Arc<evenkeel_lab::world::Fleet>)>) -> Result<()> {
+    fn take_the_wheel(
+        &mut self,
+        start: i64,
+        trace: Option<&(FleetName, Arc<evenkeel_lab::world::Fleet>)>,
+    ) -> Result<()> {
         for (number, player) in (0..).zip(&mut self.players) {
             let (name, fleet) = match trace {
                 Some((name, fleet)) if number == 0 => (*name, fleet.clone()),

@@ -38,12 +38,7 @@ fn number(value: Option<f64>, digits: usize) -> String {
 }
 
 fn errors(real: &Tally, export: &Tally) -> [String; 4] {
-    [
-        number(real.mean(), 3),
-        number(real.quantile(0.99), 3),
-        number(real.max(), 3),
-        number(export.mean(), 3),
-    ]
+    [number(real.mean(), 3), number(real.quantile(0.99), 3), number(real.max(), 3), number(export.mean(), 3)]
 }
 
 fn row(player: &Player) -> Vec<String> {

@@ -81,7 +81,8 @@ pub(crate) fn read_trace(path: &Path, seconds: f64) -> Result<(FleetName, Arc<Fl
     for entity in &mut entities {
         let lives = std::mem::take(&mut entity.lives).into_iter();
         let moved = |life: evenkeel_lab::workload::Life| {
-            let samples = life.samples().iter().map(|sample| evenkeel_lab::workload::Sample { at: sample.at - shift, ..*sample });
+            let samples =
+                life.samples().iter().map(|sample| evenkeel_lab::workload::Sample { at: sample.at - shift, ..*sample });
             evenkeel_lab::workload::Life::new(samples)
         };
         entity.lives = lives.filter_map(moved).collect();

@@ -133,15 +133,21 @@ impl Scenario {
         Fleet::new("sender".into(), self.body.entities(self.entities, self.seconds, seed), &self.rules)
     }
 
-    /// Runs it in the laboratory's world, where the owner's vectors reach the server over this uplink.
-    pub fn run(&self, seed: u64, uplink: &Conditions) -> Result<Outcome> {
+    /// The same with so many of what moves: in a short run chance counts for less.
+    pub fn of(self, entities: u32) -> Self {
+        Self { entities, ..self }
+    }
+
+    /// Runs it in the laboratory's world, where the owner's vectors reach the server over this uplink. What moves follows from
+    /// `seed`; from `draws`, what happens to packets, and what a policy leaves to chance.
+    pub fn run(&self, seed: u64, draws: u64, uplink: &Conditions) -> Result<Outcome> {
         run(Setting {
             fleet: &self.fleet(seed)?,
             rules: self.rules,
-            policy: make_policy(&self.policy, &[], self.budget, seed)?,
+            policy: make_policy(&self.policy, &[], self.budget, draws)?,
             paths: &self.paths,
             uplink: Some(uplink),
-            seed,
+            seed: draws,
             origin: GlobalTime::ZERO,
             recorder: None,
         })
@@ -161,9 +167,10 @@ mod tests {
         assert_eq!((third.budget, even.entities, even.paths.len()), (Budget::of_base(1, 3), 1, 3));
         assert!(even.name().contains("jitter"), "{}", even.name());
         let up = Conditions::ideal();
-        let (base, direct) = (tank.run(4, &up).unwrap(), third.run(4, &up).unwrap());
+        let (base, direct) = (tank.run(4, 4, &up).unwrap(), third.run(4, 4, &up).unwrap());
         assert!(base.receivers[0].real_error < base.receivers[2].real_error);
         assert!(direct.vectors > 0);
+        assert_eq!(third.clone().of(3).fleet(1).unwrap().lives(), 3);
         assert!(Body::by_name("tnak").is_err());
     }
 

@@ -3,10 +3,10 @@
 
 use super::links::Links;
 use super::{LinkState, Shared, lock};
-use crate::levels;
 use crate::seat::ToSend;
-use crate::transport::{self, Arrived, ConnectConfig, Endpoint, Listener, What, connect_with};
+use crate::transport::{self, Arrived, ConnectConfig, Endpoint, Listener, SendError, What, connect_with};
 use evenkeel::HostId;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -50,6 +50,8 @@ pub(super) struct Driver {
     shared: Arc<Shared>,
     server: Option<transport::Sender>,
     links: Option<Links>,
+    /// What must arrive and does not fit into the connection yet.
+    held: VecDeque<ToSend>,
     reports: mpsc::Receiver<Report>,
     /// What keeps the connections up; ends with the driver.
     _tasks: JoinSet<()>,
@@ -68,7 +70,7 @@ impl Driver {
             }
         };
         tasks.spawn(keep_up(endpoint, url, config, report));
-        Self { shared, server: None, links, reports, _tasks: tasks }
+        Self { shared, server: None, links, held: VecDeque::new(), reports, _tasks: tasks }
     }
 
     pub(super) async fn run(mut self) {
@@ -105,9 +107,6 @@ impl Driver {
             Report::Arrived(Arrived { what: What::Unordered(bytes), .. }) => {
                 let _ = shared.seat().handle_unordered(&bytes);
             }
-            Report::Arrived(Arrived { what: What::Message(bytes), .. }) if levels::is_unordered(&bytes) => {
-                let _ = shared.seat().handle_unordered(&bytes);
-            }
             Report::Arrived(Arrived { at, what: What::Message(bytes) }) => {
                 // A server that says what cannot be read is of another version: what it says is left out.
                 let _ = shared.seat().handle_message(&bytes, shared.ticking.at(at));
@@ -115,7 +114,8 @@ impl Driver {
             Report::FromPeer(from, Arrived { at, what: What::Datagram(bytes) }) => {
                 shared.seat().handle_peer_datagram(from, &bytes, shared.ticking.at(at));
             }
-            Report::FromPeer(_, Arrived { what: What::Message(_) | What::Unordered(_), .. }) => {}
+            // Players say to each other by the server what must arrive.
+            Report::FromPeer(..) => {}
             Report::Met(meeting) => {
                 if let Some(host) = self.links.as_mut().and_then(|links| links.met(meeting)) {
                     shared.seat().handle_linked(host, now);
@@ -165,12 +165,33 @@ impl Driver {
             }
         }
         while let Some(out) = seat.poll_transmit(shared.ticking.now()) {
-            let _ = match (out, &self.server, &self.links) {
-                (ToSend::Datagram(bytes), Some(server), _) => server.send_datagram(&bytes),
-                (ToSend::Message(bytes) | ToSend::Unordered(bytes), Some(server), _) => server.send_message(bytes),
-                (ToSend::ToPeer(to, bytes), _, Some(links)) => links.send_datagram(to, &bytes),
-                _ => Ok(()),
+            match (out, &self.server, &self.links) {
+                (ToSend::ToPeer(to, bytes), _, Some(links)) => drop(links.send_datagram(to, &bytes)),
+                (ToSend::Datagram(bytes), Some(server), _) => drop(server.send_datagram(&bytes)),
+                (reliable, Some(_), _) => self.held.push_back(reliable),
+                _ => {}
+            }
+            self.send_held();
+        }
+        self.send_held();
+        seat.set_congested(!self.held.is_empty());
+    }
+}
+
+impl Driver {
+    /// Sends what must arrive, as far as the connection takes it. The rest waits, and the game is told that there is no room.
+    fn send_held(&mut self) {
+        let Some(server) = &self.server else { return self.held.clear() };
+        while let Some(next) = self.held.front() {
+            let sent = match next {
+                ToSend::Message(bytes) => server.send_message(bytes.clone()),
+                ToSend::Unordered(bytes) => server.send_unordered(bytes.clone()),
+                ToSend::Datagram(_) | ToSend::ToPeer(..) => Ok(()),
             };
+            if matches!(sent, Err(SendError::Full)) {
+                return;
+            }
+            self.held.pop_front();
         }
     }
 }

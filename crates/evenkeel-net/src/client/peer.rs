@@ -48,7 +48,9 @@ impl Peer {
     /// Starts with more to say about it.
     pub async fn start_with(config: PeerConfig) -> Result<Self, StartError> {
         let PeerConfig { mut client, address } = config;
-        let endpoint = Endpoint::bind(EndpointConfig::new(address)).map_err(StartError::Transport)?;
+        let conditioner = client.connect.conditioner.clone();
+        let endpoint = Endpoint::bind(EndpointConfig { conditioner, ..EndpointConfig::new(address) });
+        let endpoint = endpoint.map_err(StartError::Transport)?;
         let address = endpoint.local_address();
         let identity =
             Identity::self_made(["peer"], Duration::from_secs(13 * 24 * 3600)).map_err(StartError::Transport)?;

@@ -4,7 +4,7 @@ use evenkeel::Instant;
 
 /// A bucket that fills with time and is emptied by use.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Allowance {
+pub(crate) struct Allowance {
     per_second: f64,
     most: f64,
     left: f64,
@@ -13,13 +13,13 @@ pub(super) struct Allowance {
 
 impl Allowance {
     /// So many a second, and twice as many at once.
-    pub(super) fn new(per_second: u32, now: Instant) -> Self {
+    pub(crate) fn new(per_second: u32, now: Instant) -> Self {
         let most = 2.0 * f64::from(per_second);
         Self { per_second: f64::from(per_second), most, left: most, at: now }
     }
 
     /// Whether one more is allowed now.
-    pub(super) fn take(&mut self, now: Instant) -> bool {
+    pub(crate) fn take(&mut self, now: Instant) -> bool {
         let passed = now.since(self.at).as_secs_f64().max(0.0);
         self.left = (self.left + passed * self.per_second).min(self.most);
         self.at = self.at.max(now);

@@ -1,20 +1,11 @@
 //! How a server's session is set up.
 
 use super::scope::Scope;
-use crate::protocol::{Entity, Model, Refusal};
+use super::{Gate, Open};
+use crate::protocol::{Entity, Model, Tags};
 use evenkeel::policy::{Base, Policy};
 use evenkeel::wire::Format;
 use evenkeel::{Duration, HostId, Placing};
-
-/// Decides who may come in: given the token and the session's name. Answers how many entities the player may have.
-pub type Gate = Box<dyn FnMut(&[u8], &str) -> Result<Pass, Refusal> + Send>;
-
-/// What a player may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pass {
-    /// Entities at once; none for somebody who only watches.
-    pub max_entities: u32,
-}
 
 /// Decides who gets what a player leaves behind when it leaves: a player, the server, or nobody, and it goes.
 pub type Heir = Box<dyn FnMut(&Entity) -> Option<HostId> + Send>;
@@ -23,6 +14,11 @@ pub type Heir = Box<dyn FnMut(&Entity) -> Option<HostId> + Send>;
 pub struct HubConfig {
     /// The session's name. Default: "main".
     pub session: String,
+    /// What the game says about the session to those who have not joined: within the bounds of
+    /// [`check_tags`](crate::protocol::check_tags). Default: nothing.
+    pub tags: Tags,
+    /// Whether to tell those who have not joined that they need a token. The gate decides for itself. Default: no.
+    pub token_needed: bool,
     /// Precision and bounds on the wire. Default: [`Format::default`].
     pub format: Format,
     /// Who is told what and when. Default: everything to everybody.
@@ -40,10 +36,11 @@ pub struct HubConfig {
     pub scope: Option<Scope>,
     /// Decides who gets what a player leaves behind. Default: nobody.
     pub heir: Option<Heir>,
-    /// The session's time when this host's clock shows zero. Default: zero.
-    pub origin: Duration,
+    /// The session's time when this host's clock shows zero. Default: zero, or what makes it the time since 1970 for a
+    /// [`Server`](crate::Server): so that time goes on after a restart.
+    pub origin: Option<Duration>,
     /// Decides who may come in. Default: everybody, with 64 entities each.
-    pub gate: Gate,
+    pub gate: Box<dyn Gate>,
     /// Players at once. Default: 1,000.
     pub max_players: usize,
     /// Connections at once that have not said hello. Default: 256.
@@ -66,6 +63,8 @@ impl Default for HubConfig {
     fn default() -> Self {
         Self {
             session: "main".into(),
+            tags: Tags::new(),
+            token_needed: false,
             format: Format::default(),
             policy: Box::new(Base),
             placing: Placing { max_age: Duration::from_secs(10), ..Placing::default() },
@@ -73,8 +72,8 @@ impl Default for HubConfig {
             peers_policy: ("base".into(), String::new()),
             scope: None,
             heir: None,
-            origin: Duration::ZERO,
-            gate: Box::new(|_, _| Ok(Pass { max_entities: 64 })),
+            origin: None,
+            gate: Box::new(Open { max_entities: 64 }),
             max_players: 1_000,
             max_guests: 256,
             hello_within: Duration::from_secs(5),

@@ -198,6 +198,8 @@ impl Hub {
             }
         }
         while self.receiver.poll_event(now).is_some() {}
-        while self.sender.poll_event().is_some() {}
+        while let Some(event) = self.sender.poll_event() {
+            self.tally.note(event);
+        }
     }
 }

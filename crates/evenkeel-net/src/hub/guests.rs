@@ -1,6 +1,6 @@
 //! Connections that have not come in yet.
 
-use super::{Connection, Hub, HubEvent, Outgoing, Pass, What};
+use super::{Asking, Connection, Hub, HubEvent, Outgoing, Pass, What};
 use crate::levels;
 use crate::protocol::{self, MAX_NAME, Model, PeerOffer, Refusal, ToPlayer, ToServer, VERSION};
 use evenkeel::{HostId, Instant};
@@ -16,7 +16,8 @@ pub(super) struct Guest {
 /// What a guest says of itself.
 pub(super) struct Hello {
     pub(super) name: String,
-    pub(super) rejoin: Option<(HostId, u64)>,
+    /// Its number, if it was here before and proved it.
+    pub(super) returning: Option<HostId>,
     pub(super) peer: Option<PeerOffer>,
     pub(super) seen: Option<SocketAddr>,
 }
@@ -51,8 +52,10 @@ impl Hub {
         }
         match protocol::decode(bytes) {
             Ok(ToServer::Hello { version, session, name, token, rejoin, peer }) => {
-                match self.examine(version, &session, &name, &token, peer.is_some()) {
-                    Ok(pass) => self.let_in(from, Hello { name, rejoin, peer, seen }, pass, now),
+                let returning = rejoin.filter(|(host, secret)| self.is_secret_of(*host, *secret)).map(|(host, _)| host);
+                let hello = Hello { name, returning, peer, seen };
+                match self.examine(version, &session, &hello, &token) {
+                    Ok(pass) => self.let_in(from, hello, pass, now),
                     Err(refusal) => self.refuse(from, &refusal),
                 }
             }
@@ -61,27 +64,34 @@ impl Hub {
     }
 
     /// Whether somebody may come in. Nothing is made for whoever may not.
-    fn examine(&mut self, version: u16, session: &str, name: &str, token: &[u8], peer: bool) -> Result<Pass, Refusal> {
+    fn examine(&mut self, version: u16, session: &str, hello: &Hello, token: &[u8]) -> Result<Pass, Refusal> {
         if version != VERSION {
             return Err(Refusal::Version { ours: VERSION });
         }
         if session != self.config.session {
             return Err(Refusal::NoSuchSession);
         }
-        if name.is_empty() || name.len() > MAX_NAME {
+        if hello.name.is_empty() || hello.name.len() > MAX_NAME {
             return Err(Refusal::Name);
         }
         if self.ending.is_some() {
             return Err(Refusal::Ending);
         }
-        if self.config.model == Model::PeerToPeer && !peer {
+        if self.config.model == Model::PeerToPeer && hello.peer.is_none() {
             return Err(Refusal::PeersOnly);
         }
-        (self.config.gate)(token, session)
+        let rejoining = hello.returning.and_then(|host| self.members.get(&host)).map(|member| member.pass);
+        if rejoining.is_none() && self.members.len() >= self.config.max_players {
+            return Err(Refusal::Full);
+        }
+        // Last of all: what it gives out is in use.
+        self.config.gate.admit(&Asking { token, session, name: &hello.name, rejoining: rejoining.as_ref() })
     }
 
     pub(super) fn refuse(&mut self, to: Connection, why: &Refusal) {
+        tracing::info!(connection = to.0, %why, "refused");
         self.counts.expelled += 1;
+        self.tally.refused(why);
         self.say(to, &ToPlayer::Refused(why.clone()));
         self.outgoing.push_back(Outgoing { to, what: What::Close(why.to_string()) });
     }
@@ -93,9 +103,23 @@ impl Hub {
         self.outgoing.push_back(Outgoing { to: connection, what: What::Close(why.to_owned()) });
         self.guests.remove(&connection);
         let host = self.connections.get(&connection).copied();
+        tracing::warn!(connection = connection.0, host = host.map(|host| host.0), why, "expelled");
         self.tell_application(HubEvent::Expelled { host, why: why.to_owned() });
         if let Some(host) = host {
             self.leave(host, why, now);
+        }
+    }
+
+    /// Sends away whoever holds a pass that the gate has taken back.
+    pub(super) fn send_away_the_withdrawn(&mut self, now: Instant) {
+        while let Some((pass, why)) = self.config.gate.poll_withdrawn() {
+            let holds = |member: &super::Member| member.pass.holder.is_some() && member.pass.holder == pass.holder;
+            let held = self.members.iter().find(|(_, member)| holds(member));
+            match held.map(|(host, member)| (*host, member.connection)) {
+                Some((_, Some(connection))) => self.expel(connection, &why, now),
+                Some((host, None)) => self.leave(host, &why, now),
+                None => {}
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use super::guests::Hello;
 use super::peers::Reachable;
 use super::{Connection, Hub, HubEvent, Pass};
 use crate::levels::Levels;
-use crate::protocol::{self, Player, Refusal, ToPlayer, ToServer, Welcome};
+use crate::protocol::{self, Player, ToPlayer, ToServer, Welcome};
 use evenkeel::{HostId, Instant};
 use siphasher::sip::SipHasher24;
 use std::collections::BTreeSet;
@@ -35,13 +35,8 @@ pub(super) struct Member {
 
 impl Hub {
     pub(super) fn let_in(&mut self, connection: Connection, hello: Hello, pass: Pass, now: Instant) {
-        let returning =
-            hello.rejoin.filter(|(host, secret)| self.members.get(host).is_some_and(|member| member.secret == *secret));
-        let host = match returning {
-            Some((host, _)) => host,
-            None if self.members.len() >= self.config.max_players => return self.refuse(connection, &Refusal::Full),
-            None => self.next_host(),
-        };
+        let returning = hello.returning;
+        let host = returning.unwrap_or_else(|| self.next_host());
         if let Some(old) = self.members.get(&host).and_then(|member| member.connection) {
             // The connection that it lost has not noticed yet.
             self.disconnect(old, host, now);
@@ -78,12 +73,20 @@ impl Hub {
             reachable: peer.map(|offer| Reachable { offer, seen }),
             linked: BTreeSet::new(),
         };
-        self.members.insert(host, member);
+        if let Some(before) = self.members.insert(host, member)
+            && before.pass != pass
+        {
+            self.config.gate.released(&before.pass);
+        }
         self.connections.insert(connection, host);
         // A player who comes again is known already; it is told about everything anew all the same.
         let _ = self.receiver.add_sender(host, self.config.format, time);
         let _ = self.sender.add_receiver(host, time);
         self.review_viewer(host, now);
+    }
+
+    pub(super) fn is_secret_of(&self, host: HostId, secret: u64) -> bool {
+        self.members.get(&host).is_some_and(|member| member.secret == secret)
     }
 
     /// A number that nobody else can guess.
@@ -111,13 +114,16 @@ impl Hub {
             entities: self.entities.values().filter(|e| self.may_see(e.entity, host)).cloned().collect(),
         };
         self.say(connection, &ToPlayer::Welcome(Box::new(welcome)));
+        tracing::Span::current().record("host", host.0).record("name", tracing::field::debug(&name));
+        // Names are whatever players like: quoted, so that none of them writes lines of its own into a log.
+        tracing::info!(connection = connection.0, host = host.0, ?name, again, "joined");
         self.tell_others(host, &ToPlayer::Came(Player { host, name: name.clone() }));
         self.tell_application(HubEvent::Came { host, name, again });
     }
 
     pub(super) fn handle_member(&mut self, host: HostId, from: Connection, message: ToServer, now: Instant) {
         match message {
-            ToServer::Hello { .. } => self.expel(from, "it said hello twice", now),
+            ToServer::Hello { .. } | ToServer::List(_) => self.expel(from, "it said hello twice", now),
             ToServer::Make { entity, about } => self.make_for(host, from, entity, about, now),
             ToServer::Unmake { entity } => self.unmake_for(host, entity, now),
             ToServer::Give { entity, to } => self.give(host, entity, to, now),
@@ -135,6 +141,7 @@ impl Hub {
     }
 
     fn disconnect(&mut self, connection: Connection, host: HostId, now: Instant) {
+        tracing::debug!(connection = connection.0, host = host.0, "connection lost");
         self.connections.remove(&connection);
         if let Some(member) = self.members.get_mut(&host) {
             (member.connection, member.lost) = (None, Some(now));
@@ -158,6 +165,9 @@ impl Hub {
         if let Some(connection) = member.connection {
             self.connections.remove(&connection);
         }
+        tracing::info!(host = host.0, name = ?member.name, why, "left");
+        self.config.gate.released(&member.pass);
+        self.tally.forget(host);
         self.bequeath(host, now);
         self.judged.retain(|(_, judged), _| *judged != host);
         let _ = self.receiver.remove_sender(host);

@@ -98,6 +98,11 @@ impl Hub {
         loop {
             let Some(member) = self.members.get_mut(&host) else { return };
             let Some((level, Envelope { party, bytes })) = member.levels.poll_message() else { return };
+            if member.pass.watches_only() {
+                return self.expel(from, "it may only watch, and sent a message", now);
+            }
+            self.tally.message_received(level);
+            let Some(member) = self.members.get_mut(&host) else { return };
             // Many may come in one datagram: they count as what they are.
             if level == Level::Quickest && !member.messages.take(now) {
                 return self.expel(from, "it sends too many messages", now);
@@ -133,6 +138,7 @@ impl Hub {
     fn post(&mut self, to: HostId, level: Level, envelope: Envelope, now: Instant) -> Result<(), LevelError> {
         if let Some(member) = self.members.get_mut(&to).filter(|member| member.connection.is_some()) {
             member.levels.send(level, envelope, now)?;
+            self.tally.message_sent(level);
             self.collect(to, now);
         }
         Ok(())

@@ -4,30 +4,38 @@
 //! measured delays. The session's clock is the hub's. Like the heart it is a state machine: connections, bytes and time go in,
 //! bytes come out.
 
-mod allowance;
+pub(crate) mod allowance;
 mod config;
 mod entities;
+mod gate;
 mod guests;
+mod info;
 mod members;
 mod messages;
 mod peers;
+mod report;
 mod scope;
+mod tally;
+mod token_gate;
 
-pub use config::{Gate, Heir, HubConfig, Pass};
+pub use config::{Heir, HubConfig};
 pub use entities::EntityError;
+pub use gate::{Asking, Gate, Open, Pass};
 pub use scope::{Scope, Sight};
+pub use token_gate::TokenGate;
 
 use crate::levels::Level;
 use crate::protocol::{self, APPLICATION, PASSED_ON, SERVER, ToPlayer};
 use evenkeel::clock::{Ping, Pong};
 use evenkeel::wire::datagram::Kind;
 use evenkeel::{
-    Clock, ConfigError, EntityId, Fairness, GlobalTime, HostId, Instant, LagChange, Receiver, ReceiverConfig,
+    Clock, ConfigError, Duration, EntityId, Fairness, GlobalTime, HostId, Instant, LagChange, Receiver, ReceiverConfig,
     Relevance, Sender, SenderConfig, SenderError,
 };
 use guests::Guest;
 use members::Member;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use tally::Tally;
 
 /// A connection, by a number of the transport's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -165,6 +173,7 @@ pub struct Hub {
     outgoing: VecDeque<Outgoing>,
     events: VecDeque<HubEvent>,
     counts: HubCounts,
+    tally: Tally,
     /// The number of the last player who came.
     last_host: u32,
     ending: Option<String>,
@@ -188,7 +197,7 @@ impl Hub {
             ..ReceiverConfig::default()
         })?;
         Ok(Self {
-            clock: Clock::reference(config.origin),
+            clock: Clock::reference(config.origin.unwrap_or(Duration::ZERO)),
             config,
             sender,
             receiver,
@@ -205,6 +214,7 @@ impl Hub {
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
             counts: HubCounts::default(),
+            tally: Tally::default(),
             last_host: SERVER.0,
             ending: None,
         })
@@ -234,6 +244,12 @@ impl Hub {
     /// Who is here, or may come back.
     pub fn players(&self) -> impl ExactSizeIterator<Item = (HostId, &str)> {
         self.members.iter().map(|(host, member)| (*host, member.name.as_str()))
+    }
+
+    /// What the player of a connection is called, if it has come in.
+    pub(crate) fn player_name(&self, connection: Connection) -> Option<&str> {
+        let host = self.connections.get(&connection)?;
+        self.members.get(host).map(|member| member.name.as_str())
     }
 
     /// What there is.
@@ -273,6 +289,7 @@ impl Hub {
 
     /// Lets nobody in from now on, tells everybody why, and closes all connections.
     pub fn end(&mut self, why: &str) {
+        tracing::info!(why, players = self.members.len(), "the session ends");
         self.tell_all(&ToPlayer::Ending { why: why.to_owned() });
         self.ending = Some(why.to_owned());
         let open: Vec<Connection> = self.connections.keys().chain(self.guests.keys()).copied().collect();
@@ -363,6 +380,7 @@ impl Hub {
         self.turn_away_the_silent(now);
         self.let_go_of_the_lost(now);
         self.review_all(now);
+        self.send_away_the_withdrawn(now);
         let time = self.now(now);
         self.relay(time);
     }

@@ -22,6 +22,17 @@ pub enum Level {
 }
 
 impl Level {
+    /// Its name, for tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ordered => "ordered",
+            Self::Unordered => "unordered",
+            Self::Unreliable => "unreliable",
+            Self::Newest(_) => "newest",
+            Self::Quickest => "quickest",
+        }
+    }
+
     /// Whether its messages travel in datagrams, and so must fit into one.
     ///
     /// ```

@@ -349,8 +349,3 @@ impl Levels {
 pub(crate) fn is_message(bytes: &[u8]) -> bool {
     bytes.first() == Some(&APPLICATION)
 }
-
-/// Whether a message that arrived was sent as [`Outgoing::Unordered`], whatever carried it.
-pub(crate) fn is_unordered(bytes: &[u8]) -> bool {
-    bytes.starts_with(&[APPLICATION, wire::UNORDERED])
-}

@@ -5,8 +5,12 @@
 //! [`levels`](crate::levels).
 
 mod peers;
+mod sessions;
 
 pub use peers::{Introduction, MAX_ADDRESSES, Model, PeerOffer, addresses};
+pub use sessions::{
+    Filter, InfoError, MAX_LISTED, MAX_TAG_NAME, MAX_TAG_VALUE, MAX_TAGS, SessionInfo, Tags, check_tags,
+};
 
 use evenkeel::lag::LagChange;
 use evenkeel::wire::{BitReader, BitWriter, FORMAT_BYTES, Format, FormatError};
@@ -95,6 +99,8 @@ pub enum ToServer {
     },
     /// Farewell.
     Bye,
+    /// Before hello: which sessions are there?
+    List(Filter),
 }
 
 /// What the server says to a player.
@@ -135,6 +141,13 @@ pub enum ToPlayer {
     Ending {
         /// Why.
         why: String,
+    },
+    /// These sessions are there, by name.
+    Sessions {
+        /// Some, or all of them.
+        sessions: Vec<SessionInfo>,
+        /// Whether there are others: ask again, for those [after](Filter::after) the last.
+        more: bool,
     },
 }
 

@@ -1,7 +1,7 @@
 //! The game's own messages, from a player's seat.
 
 use super::{Seat, SeatError, SeatEvent, ToSend};
-use crate::levels::{self, Envelope, Level, LevelLimits, Levels, Party};
+use crate::levels::{self, Envelope, Level, LevelError, LevelLimits, Levels, Party};
 use evenkeel::Instant;
 
 /// This end of the present connection.
@@ -9,11 +9,17 @@ pub(super) struct Mail {
     levels: Levels,
     /// Whether the server has let us in on this connection: it wants no messages before.
     open: bool,
+    /// Whether the connection takes no more of what must arrive.
+    congested: bool,
 }
 
 impl Mail {
     pub(super) fn new(max_datagram: usize) -> Self {
-        Self { levels: Levels::new(LevelLimits { max_datagram, ..LevelLimits::default() }), open: false }
+        Self {
+            levels: Levels::new(LevelLimits { max_datagram, ..LevelLimits::default() }),
+            open: false,
+            congested: false,
+        }
     }
 
     pub(super) fn set_open(&mut self, open: bool) {
@@ -46,9 +52,17 @@ impl Seat {
         if !self.mail.open {
             return Err(SeatError::NotReady);
         }
+        if self.mail.congested && !level.in_datagrams() {
+            return Err(SeatError::Level(LevelError::Full));
+        }
         self.mail.levels.send(level, Envelope { party: to.into(), bytes }, now).map_err(SeatError::Level)?;
         self.collect_mail(now);
         Ok(())
+    }
+
+    /// The connection takes no more of what must arrive, or does again: until then the game is told that there is no room.
+    pub fn set_congested(&mut self, congested: bool) {
+        self.mail.congested = congested;
     }
 
     /// This player's messages: what happened to them so far, and what waits.

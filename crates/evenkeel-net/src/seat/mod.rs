@@ -218,6 +218,8 @@ impl Seat {
                 }
             }
             ToPlayer::Ending { why } => self.tell(SeatEvent::Ending { why }),
+            // A seat never asks for them.
+            ToPlayer::Sessions { .. } => {}
         }
         Ok(())
     }

@@ -89,6 +89,11 @@ impl Uses {
         Self { second, used: Expiring::new(max_used), revoked: Expiring::new(max_revoked), begun: 0, latest: 0 }
     }
 
+    /// Changes what happens when a token is used that is in use.
+    pub fn set_second_use(&mut self, second: SecondUse) {
+        self.second = second;
+    }
+
     /// Begins to use a token that was verified.
     pub fn begin(&mut self, token: &Token, now: u64) -> Result<Begun, TokenError> {
         let now = self.advance(now);

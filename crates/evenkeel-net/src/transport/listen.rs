@@ -10,6 +10,7 @@ use super::{Endpoint, EndpointConfig, Error, Identity, LINGER, Limits, websocket
 use quinn::crypto::rustls::QuicServerConfig;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, watch};
@@ -84,6 +85,7 @@ pub struct Listener {
 /// What the tasks that accept have in common.
 struct Shared {
     gate: Gate,
+    refused: AtomicU64,
     room: Arc<Semaphore>,
     max_connections: u32,
     accepted: mpsc::Sender<Connection>,
@@ -143,6 +145,11 @@ impl Listener {
         (self.shared.max_connections as usize).saturating_sub(self.shared.room.available_permits())
     }
 
+    /// How many handshakes were refused so far: too many from one source, or no room.
+    pub fn refused(&self) -> u64 {
+        self.shared.refused.load(Ordering::Relaxed)
+    }
+
     /// The next connection; none once shutting down.
     pub async fn accept(&self) -> Option<Connection> {
         let mut shutdown = self.shared.shutdown.subscribe();
@@ -191,6 +198,7 @@ impl Shared {
     fn new(config: &ListenConfig, accepted: mpsc::Sender<Connection>) -> Self {
         Self {
             gate: Gate::new(config.handshakes_per_source, Instant::now()),
+            refused: AtomicU64::new(0),
             room: Arc::new(Semaphore::new(config.max_connections as usize)),
             max_connections: config.max_connections,
             accepted,
@@ -204,10 +212,12 @@ impl Shared {
 
     /// A permit to go on, if this source has not asked too often and there is room.
     fn admit(&self, source: IpAddr) -> Option<OwnedSemaphorePermit> {
-        if self.shutdown.borrow().is_some() || !self.gate.pass(source, Instant::now()) {
-            return None;
+        let welcome = self.shutdown.borrow().is_none() && self.gate.pass(source, Instant::now());
+        let permit = welcome.then(|| self.room.clone().try_acquire_owned().ok()).flatten();
+        if permit.is_none() {
+            self.refused.fetch_add(1, Ordering::Relaxed);
         }
-        self.room.clone().try_acquire_owned().ok()
+        permit
     }
 
     /// Gives the connection to the application.

@@ -87,11 +87,12 @@ fn mean_distance(error: SplitError, shown: Duration) -> f64 {
 impl Ledger {
     /// How well, and how equally, the receivers are served.
     pub fn fairness(&self, now: GlobalTime) -> Fairness {
-        let rows = self.receivers().map(|r| self.receiver_fairness(r, now)).filter(|r| r.shown > Duration::ZERO);
+        let rows = self.receivers().map(|r| self.fairness_of(r, now)).filter(|r| r.shown > Duration::ZERO);
         Fairness::over(rows.collect(), self.spent)
     }
 
-    fn receiver_fairness(&self, receiver: ReceiverIndex, now: GlobalTime) -> ReceiverFairness {
+    /// How well one receiver is served. Shorter than asking for all: for whoever must not hold up the sender.
+    pub fn fairness_of(&self, receiver: ReceiverIndex, now: GlobalTime) -> ReceiverFairness {
         let book = &self.receivers[receiver.0];
         let (mut error, mut shown) = (book.past_error, book.past_shown);
         for entity in self.entities() {
@@ -102,5 +103,11 @@ impl Ledger {
         let mean_distance = mean_distance(error, shown);
         let (host, delay, vectors, bytes) = (book.host, book.path.delay(), book.vectors, book.bytes);
         ReceiverFairness { host, error, shown, mean_distance, delay, vectors, bytes }
+    }
+
+    /// The part of one receiver's error that receipts have made certain, over all entities, also those that are gone.
+    pub fn known_of(&self, receiver: ReceiverIndex, now: GlobalTime) -> SplitError {
+        let known = self.entities().map(|entity| self.pair(entity, receiver).known(now));
+        known.fold(self.receivers[receiver.0].past_error, |sum, error| sum + error)
     }
 }

@@ -144,8 +144,8 @@ impl Actor {
                 None => std::thread::sleep(std::time::Duration::from_millis(20)),
             }
         }
-        let text = std::fs::read_to_string(&self.results)
-            .with_context(|| format!("the {} has left no results", self.what))?;
+        let text =
+            std::fs::read_to_string(&self.results).with_context(|| format!("the {} has left no results", self.what))?;
         serde_json::from_str(&text).with_context(|| format!("the results of the {} cannot be read", self.what))
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Over so many seeds the laboratory says how much a drive matters.
 const SEEDS: u64 = 10;
-/// So many times the laboratory repeats the same drive, each with an uplink a little longer.
+/// So many times the laboratory repeats the same drive, each with other jitter and draws, and an uplink a little longer.
 const REPEATS: i64 = 10;
 /// By so much: what a program's timers make of it.
 const LONGER: evenkeel::Duration = evenkeel::Duration::from_micros(200);
@@ -80,17 +80,20 @@ pub(super) fn compare(scene: &Scene, seed: u64, reports: &Reports) -> Result<Vec
     let scenario = &scene.scenario;
     let up = reports.owner["rows"][0]["round_trip_ms"].as_f64().unwrap_or(0.0) / 2e3;
     let up = evenkeel::Duration::from_secs_f64(up);
-    let repeats = (0..REPEATS).map(|n| scenario.run(seed, &Conditions::delay(up + LONGER * n)));
+    let repeats = (0..REPEATS).map(|n| scenario.run(seed, seed + n as u64, &Conditions::delay(up + LONGER * n)));
     let repeats = repeats.collect::<Result<Vec<Outcome>>>()?;
-    let seeds = (0..SEEDS).map(|n| scenario.run(seed + n, &Conditions::delay(up)));
+    let seeds = (0..SEEDS).map(|n| scenario.run(seed + n, seed + n, &Conditions::delay(up)));
     let seeds = seeds.collect::<Result<Vec<Outcome>>>()?;
     let mut rows = Vec::new();
     for (number, (path, player)) in scenario.paths.iter().zip(scene.players()).enumerate() {
         let report = &reports.receivers[number];
         let measured = |name: &str| {
-            report["rows"][0][name]["mean"].as_f64().with_context(|| format!("{player} in {} saw nothing", scene.name()))
+            report["rows"][0][name]["mean"]
+                .as_f64()
+                .with_context(|| format!("{player} in {} saw nothing", scene.name()))
         };
-        let of = |outcomes: &[Outcome], of: fn(&Seen) -> f64| statistics(outcomes.iter().map(|o| of(&o.receivers[number])));
+        let of =
+            |outcomes: &[Outcome], of: fn(&Seen) -> f64| statistics(outcomes.iter().map(|o| of(&o.receivers[number])));
         let (lab, over_repeats, _) = of(&repeats, |seen| seen.real_error);
         let (mean, over_seeds, _) = of(&seeds, |seen| seen.real_error);
         let told = reports.server["rows"].as_array().into_iter().flatten().find(|row| row["player"] == player.as_str());

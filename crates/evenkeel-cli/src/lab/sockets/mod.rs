@@ -27,8 +27,8 @@ pub(crate) const HOW: &str = "\
 Every scene is run twice: in the laboratory's world, and by real processes over loopback, in real time, all scenes at once: a server, \
 an owner, and one process for every receiver whose packets are delayed beneath QUIC. All their clocks are wrong by seconds and drift \
 by 50 ppm or less. The server is told nothing about delays. Distances are metres between where things really are and where they are \
-shown, measured by the machine's own clock. `seeds` is the laboratory's own deviation over ten drives, `repeats` over ten uplinks \
-that differ by up to 2 ms, of the same drive.";
+shown, measured by the machine's own clock. `seeds` is the laboratory's own deviation over ten drives; `repeats` over ten runs of the \
+same drive with other draws and uplinks that differ by up to 2 ms.";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -94,7 +94,8 @@ fn play(arguments: &Arguments, chosen: &[(usize, Scene)], seconds: f64, folder: 
     let wall = Wall::new();
     let begin = wall.now();
     let stage = Stage { folder, wall: &wall, start: begin + LEAD_NANOS, seed: arguments.seed };
-    let casts = chosen.iter().map(|(number, scene)| Cast::start(*number, scene, &stage)).collect::<Result<Vec<Cast>>>()?;
+    let casts =
+        chosen.iter().map(|(number, scene)| Cast::start(*number, scene, &stage)).collect::<Result<Vec<Cast>>>()?;
     let bar = ProgressBar::new(((stage.start - begin) as f64 / 1e9 + seconds) as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} s") {
         bar.set_style(style);
@@ -116,7 +117,8 @@ fn to_json(rows: &[Row], seconds: f64, seed: u64) -> Value {
 }
 
 fn to_text(rows: &[Row]) -> String {
-    let head = ["scene", "policy", "receiver", "lab m", "sockets m", "ratio", "export", "seeds", "repeats", "measured ms"];
+    let head =
+        ["scene", "policy", "receiver", "lab m", "sockets m", "ratio", "export", "seeds", "repeats", "measured ms"];
     let mut table = vec![head.map(str::to_owned)];
     for row in rows.iter().filter(|row| !row.is_clock) {
         let share = |value: f64| format!("±{:.1} %", 100.0 * value);

@@ -4,6 +4,9 @@ use evenkeel_lab::study::{Body, Scenario};
 use evenkeel_lab::workload::Motion;
 use evenkeel_link::Conditions;
 
+/// The studies drive one tank for ten minutes; a run of less than a minute needs several for chance to count as little.
+const TANKS: u32 = 4;
+
 /// One scenario on sockets.
 #[derive(Clone, Debug)]
 pub(super) struct Scene {
@@ -19,6 +22,7 @@ pub(super) struct Scene {
 /// All of them. A place in this list is what the server's process is told.
 pub(super) fn scenes(seconds: f64) -> Vec<Scene> {
     let plain = |scenario: Scenario| {
+        let scenario = scenario.of(TANKS);
         let quick = scenario.policy == "even" || scenario.body == Body::Motion(Motion::Tank);
         Scene { quick: quick && scenario.policy != "base/3", scenario, names: None, clock: false }
     };
@@ -35,7 +39,8 @@ pub(super) fn scenes(seconds: f64) -> Vec<Scene> {
 
 /// The same, but what the server is told about its players is wrong: everybody claims to be where another is, and comes in
 /// another order.
-fn misnamed(mut scenario: Scenario) -> Scene {
+fn misnamed(scenario: Scenario) -> Scene {
+    let mut scenario = scenario.of(TANKS);
     scenario.paths.rotate_left(1);
     let mut names: Vec<String> = scenario.paths.iter().map(name_of).collect();
     names.rotate_left(1);

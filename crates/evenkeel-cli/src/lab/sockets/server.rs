@@ -6,9 +6,9 @@ use crate::join::wall::Wall;
 use anyhow::{Context, Result};
 use evenkeel_lab::policies::make_policy;
 use evenkeel_lab::world::format;
-use evenkeel_net::Server;
 use evenkeel_net::hub::HubConfig;
 use evenkeel_net::transport::{Identity, ListenConfig};
+use evenkeel_net::{Server, ServerConfig};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -66,7 +66,8 @@ async fn start(arguments: &ServerArguments, scene: &Scene) -> Result<Server> {
         placing: scenario.rules.placing,
         ..HubConfig::default()
     };
-    let server = Server::start_with(listen, session, arguments.clock.as_ref().map(|clock| clock.0.clone())).await?;
+    let host_clock = arguments.clock.as_ref().map(|clock| clock.0.clone());
+    let server = Server::start_with(ServerConfig { listen, sessions: vec![session], host_clock }).await?;
     println!("https://{}/ {hash}", server.address());
     std::io::stdout().flush()?;
     Ok(server)

@@ -1,0 +1,70 @@
+//! How a lobby is set up, and why it takes no session.
+
+use crate::hub::HubConfig;
+use crate::protocol::InfoError;
+use evenkeel::{ConfigError, Duration};
+use std::fmt;
+
+/// So many sessions has a lobby at most.
+pub const MAX_SESSIONS: usize = 1_024;
+
+/// How a [`Lobby`](super::Lobby) is set up. Start from the default and change what matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LobbyConfig {
+    /// Connections at once that have not joined a session. Default: 256.
+    pub max_guests: usize,
+    /// How long such a connection may be silent. Default: 5 s.
+    pub speak_within: Duration,
+    /// How long it may look around without joining. Default: 60 s.
+    pub join_within: Duration,
+    /// Lists a second that it may ask for. Default: 4.
+    pub lists_per_second: u32,
+}
+
+impl Default for LobbyConfig {
+    fn default() -> Self {
+        Self {
+            max_guests: 256,
+            speak_within: Duration::from_secs(5),
+            join_within: Duration::from_secs(60),
+            lists_per_second: 4,
+        }
+    }
+}
+
+impl LobbyConfig {
+    /// As patient with guests, and with as many, as the most generous of these sessions would be on its own.
+    pub fn of(sessions: &[HubConfig]) -> Self {
+        let usual = Self::default();
+        let max_guests = sessions.iter().map(|session| session.max_guests).max().unwrap_or(usual.max_guests);
+        let speak_within = sessions.iter().map(|session| session.hello_within).max().unwrap_or(usual.speak_within);
+        Self { max_guests, speak_within, join_within: usual.join_within.max(speak_within), ..usual }
+    }
+}
+
+/// Why a session was not added. Nothing changed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AddError {
+    /// It is set up wrongly.
+    Config(ConfigError),
+    /// Its name or its tags are not as they must be.
+    Info(InfoError),
+    /// There is one of that name.
+    Taken(String),
+    /// There are as many as there may be.
+    TooMany,
+}
+
+impl fmt::Display for AddError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::Info(error) => error.fmt(f),
+            Self::Taken(name) => write!(f, "there is a session named {name} already: choose another name"),
+            Self::TooMany => write!(f, "there are {MAX_SESSIONS} sessions already: remove one first"),
+        }
+    }
+}
+
+impl std::error::Error for AddError {}
