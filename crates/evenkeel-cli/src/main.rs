@@ -2,6 +2,7 @@
 
 mod bench;
 mod compare;
+mod join;
 mod lab;
 mod serve;
 mod token;
@@ -34,6 +35,9 @@ enum Command {
     /// Join tokens: who may join which session.
     #[command(subcommand)]
     Token(token::Command),
+    /// Joins a session with bots, and measures how far off what they see is.
+    #[command(after_help = join::MEASURED)]
+    Join(Box<join::Arguments>),
     /// Says what is in a recording.
     Recording(compare::RecordingArguments),
 }
@@ -46,6 +50,7 @@ fn main() -> ExitCode {
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(*arguments),
         Some(Command::Token(command)) => token::run(&command),
+        Some(Command::Join(arguments)) => join::run(&arguments),
         Some(Command::Recording(arguments)) => compare::summarise(&arguments),
     };
     match result {

@@ -5,8 +5,11 @@ mod audit;
 mod compare;
 mod outputs;
 mod plan;
+mod sockets;
 mod studies;
 mod waiting;
+
+pub(crate) use outputs::print;
 
 use anyhow::Result;
 
@@ -29,6 +32,12 @@ pub(crate) enum Command {
     /// Which lag and which policy for my game? Short runs of it, and three sentences.
     #[command(allow_negative_numbers = true, after_help = advise::HOW)]
     Advise(Box<advise::Arguments>),
+    /// The same scenarios in the laboratory and on real sockets, side by side; and the clock over sockets.
+    #[command(after_help = sockets::HOW)]
+    Sockets(sockets::Arguments),
+    /// The server of one scenario.
+    #[command(hide = true)]
+    SocketsServer(sockets::ServerArguments),
 }
 
 pub(crate) fn run(command: &Command) -> Result<()> {
@@ -39,5 +48,7 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         Command::Compare(arguments) => compare::run(arguments),
         Command::Audit(arguments) => audit::run(arguments),
         Command::Advise(arguments) => advise::run(arguments),
+        Command::Sockets(arguments) => sockets::run(arguments),
+        Command::SocketsServer(arguments) => sockets::serve(arguments),
     }
 }

@@ -112,7 +112,7 @@ fn put(path: &Path, text: &str) -> Result<()> {
 }
 
 /// Prints, and does not mind if nobody reads on.
-pub(super) fn print(text: &str) -> Result<()> {
+pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot print"),

@@ -22,6 +22,7 @@ mod policies;
 mod prediction;
 mod rank;
 mod recorded;
+mod scenario;
 mod scheduling;
 mod spy;
 mod threshold;
@@ -30,6 +31,7 @@ mod verdicts;
 
 pub use claim::{Band, Claim, Finding, Observation, Verdict};
 pub use exhibit::{Exhibit, Series};
+pub use scenario::{Body, Scenario};
 
 use crate::bench::{default_data, trace};
 use crate::experiment::Progress;

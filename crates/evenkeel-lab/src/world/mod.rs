@@ -12,6 +12,7 @@ mod film;
 mod fleet;
 mod gauge;
 mod relay;
+mod truth;
 mod twist;
 
 pub use film::{Film, Shown, film, in_use, middle};

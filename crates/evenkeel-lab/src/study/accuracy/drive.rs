@@ -19,7 +19,7 @@ const MEAN_BETWEEN_CORRECTIONS: f64 = 8.0;
 
 /// How the tank is driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Drive {
+pub(in crate::study) enum Drive {
     /// Straight on for 10 to 20 s, a pause, and back in reverse.
     Linear,
     /// The same with the stick held to one side.
@@ -36,7 +36,7 @@ impl Drive {
         [("linear", Self::Linear), ("circular", Self::Circular), ("random", Self::Random)];
 
     /// One tank driven like this.
-    pub(super) fn entities(self, seconds: f64, seed: u64) -> Vec<Entity> {
+    pub(in crate::study) fn entities(self, seconds: f64, seed: u64) -> Vec<Entity> {
         if self == Self::Random {
             return Motion::Tank.entities(1, seconds, seed);
         }

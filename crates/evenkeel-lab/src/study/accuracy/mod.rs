@@ -10,7 +10,7 @@ mod take;
 use super::measure::{median, over, seeds_with, settings_of, text};
 use super::{Brief, Entry, Study, Watch};
 use anyhow::Result;
-use drive::Drive;
+pub(super) use drive::Drive;
 use stop::Stops;
 use take::Take;
 

@@ -39,6 +39,8 @@ struct Fared {
     /// Vectors sent to it.
     sent: f64,
     weight: f64,
+    /// Whether anything was ever in its scope: who sees nothing, like the owner of all there is, is no measure for others.
+    sees: bool,
 }
 
 impl Fared {
@@ -80,6 +82,7 @@ impl Standing {
             if pair.relevance().in_scope() {
                 fared.errors += importance(&pair) * pair.recent(now);
                 fared.triggers += 1.0;
+                fared.sees = true;
             }
         }
         // Errors are means over entities, and a vector is about one.
@@ -106,7 +109,8 @@ impl Standing {
     }
 
     fn mean(&self) -> f64 {
-        self.receivers.iter().map(Fared::error).sum::<f64>() / (self.receivers.len().max(1) as f64)
+        let seeing = || self.receivers.iter().filter(|fared| fared.sees);
+        seeing().map(Fared::error).sum::<f64>() / (seeing().count().max(1) as f64)
     }
 
     /// Follows the ledger's receivers. Whoever is new starts at the mean: nobody owes, or is owed, the past.
@@ -115,7 +119,7 @@ impl Standing {
         self.receivers.truncate(ledger.receivers().len());
         for receiver in ledger.receivers() {
             let host = ledger.host(receiver);
-            let newcomer = Fared { host, errors, triggers: 1.0, sent: 0.0, weight: 1.0 };
+            let newcomer = Fared { host, errors, triggers: 1.0, sent: 0.0, weight: 1.0, sees: false };
             match self.receivers.get(receiver.0).map(|fared| fared.host) {
                 Some(known) if known == host => {}
                 Some(_) => match self.receivers.iter().skip(receiver.0).position(|fared| fared.host == host) {
