@@ -13,6 +13,9 @@ use evenkeel_games::operations::record;
 use evenkeel_games::{Arena, Setup, ShipPilot, Spaceship, TankPilot, arena, spaceship};
 use evenkeel_link::Conditions;
 use evenkeel_link::recording::{Event, FORMAT_VERSION, Header, MAGIC, RecordingWriter};
+use evenkeel_net::protocol::{
+    Entity, Filter, Introduction, PeerOffer, Refusal, ToPlayer, ToServer, VERSION, encode, pass_on,
+};
 use evenkeel_net::token::{KeyRing, Player, Rights, SigningKey, Token, TokenId, Window};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use std::error::Error;
@@ -34,6 +37,8 @@ fn main() -> Result<()> {
         ("sender", senders()),
         ("clock", clocks()),
         ("levels", conversations()),
+        ("protocol", said()),
+        ("session", strangers()),
         ("timewarp", timewarps()),
         ("token", tokens()?),
         ("recording", recordings()?),
@@ -290,6 +295,68 @@ fn clocks() -> Vec<Vec<u8>> {
     let length = pong.emit(&mut buffer);
     seeds.push(buffer[..length].to_vec());
     seeds
+}
+
+/// What players and servers say to each other.
+fn said() -> Vec<Vec<u8>> {
+    let (entity, to) = (EntityId(0x1_0000), HostId(1));
+    let hello = ToServer::Hello {
+        version: VERSION,
+        session: "main".into(),
+        name: "stranger".into(),
+        token: vec![1, 2],
+        rejoin: Some((HostId(1), 7)),
+        peer: Some(PeerOffer { certificate: [3; 32], addresses: vec![([10, 0, 0, 1], 4).into()] }),
+    };
+    let players = [
+        hello,
+        ToServer::Make { entity, about: vec![1] },
+        ToServer::Unmake { entity },
+        ToServer::Give { entity, to },
+        ToServer::Linked { peer: to, up: true },
+        ToServer::List(Filter::default()),
+        ToServer::Bye,
+    ];
+    let made = Entity { entity, owner: to, epoch: 3, about: Vec::new() };
+    let servers = [
+        ToPlayer::Refused(Refusal::Full),
+        ToPlayer::Came(evenkeel_net::protocol::Player { host: to, name: "one".into() }),
+        ToPlayer::Entity(made.clone()),
+        ToPlayer::Given(made),
+        ToPlayer::Leader { host: to },
+        ToPlayer::Gone { entity },
+        ToPlayer::Meet(Introduction { host: to, certificate: [0; 32], addresses: Vec::new(), ticket: 9 }),
+    ];
+    let mut all: Vec<Vec<u8>> = players.iter().filter_map(|message| encode(message).ok()).collect();
+    all.extend(servers.iter().filter_map(|message| encode(message).ok()));
+    all.push(pass_on(to, &[1, 2, 3]));
+    all
+}
+
+/// Strangers who come in, and then want what is not theirs.
+fn strangers() -> Vec<Vec<u8>> {
+    let hello = ToServer::Hello {
+        version: VERSION,
+        session: "main".into(),
+        name: "stranger".into(),
+        token: Vec::new(),
+        rejoin: None,
+        peer: Some(PeerOffer { certificate: [3; 32], addresses: Vec::new() }),
+    };
+    let hello = encode(&hello).unwrap_or_default();
+    let mut scripts = Vec::new();
+    for model in 0..3 {
+        for message in said() {
+            let mut script = vec![model, 0, hello.len() as u8];
+            script.extend_from_slice(&hello);
+            for operation in [7, 0, 2, 3, 4, 5] {
+                script.extend([operation, message.len().min(255) as u8]);
+                script.extend_from_slice(&message[..message.len().min(255)]);
+            }
+            scripts.push(script);
+        }
+    }
+    scripts
 }
 
 /// Conversations at all levels, with losses, with echoes, with games that do not listen, and things that nobody said.

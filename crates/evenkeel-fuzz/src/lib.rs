@@ -17,6 +17,7 @@ mod levels;
 mod receiver;
 pub mod script;
 mod sender;
+mod session;
 mod text;
 mod timewarp;
 mod token;
@@ -26,6 +27,7 @@ pub use clock::clock;
 pub use levels::levels;
 pub use receiver::receiver;
 pub use sender::sender;
+pub use session::{protocol, session};
 pub use text::{budget_and_policy, conditions, matrix, operations, recording};
 pub use timewarp::timewarp;
 pub use token::token;
@@ -35,7 +37,7 @@ pub use wire::{body, datagram, format};
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 14] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("body", body),
     ("budget_and_policy", budget_and_policy),
     ("clock", clock),
@@ -45,9 +47,11 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("levels", levels),
     ("matrix", matrix),
     ("operations", operations),
+    ("protocol", protocol),
     ("receiver", receiver),
     ("recording", recording),
     ("sender", sender),
+    ("session", session),
     ("timewarp", timewarp),
     ("token", token),
 ];
