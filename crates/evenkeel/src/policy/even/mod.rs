@@ -246,15 +246,23 @@ mod tests {
 
     /// Tanks that turn now and then, three receivers that answer nothing: estimates only. Answers what was spent.
     fn spend(budget: Budget, seconds: i64) -> crate::policy::Spent {
+        spend_beside(0, budget, seconds)
+    }
+
+    /// The same with so many others for whom nothing is in scope.
+    fn spend_beside(blind: u32, budget: Budget, seconds: i64) -> crate::policy::Spent {
         let policy = Box::new(Even::new(budget));
         let mut sender = Sender::new(SenderConfig { policy, resend_lost: false, ..SenderConfig::default() }).unwrap();
         let start = GlobalTime::ZERO;
-        for host in 0..3 {
+        for host in 0..3 + blind {
             sender.add_receiver(HostId(host), start).unwrap();
         }
         let mut tanks: Vec<(Vec3, f64, u64)> = (0..5).map(|i| (Vec3::ZERO, f64::from(i), 77 + i as u64)).collect();
         for i in 0..5 {
             sender.add_entity(EntityId(i), Threshold::within(0.1), start).unwrap();
+            for host in 3..3 + blind {
+                sender.set_relevance(EntityId(i), HostId(host), Relevance::OutOfScope, start).unwrap();
+            }
         }
         for tick in 0..seconds * 50 {
             let now = GlobalTime::from_millis(tick * 20);
@@ -283,6 +291,13 @@ mod tests {
             let most = 0.03 * share * spent.due as f64 + price::FULL_AT_START * price::BUCKET_TRIGGERS * share * 3.0;
             assert!(off.abs() < most, "{numerator}/{denominator}: {off:+.0} vectors, {spent:?}");
         }
+    }
+
+    /// Like the owner of all there is, at a server.
+    #[test]
+    fn whoever_sees_nothing_changes_nothing() {
+        let budget = Budget::of_base(1, 3);
+        assert_eq!(spend_beside(4, budget, 60).vectors, spend(budget, 60).vectors);
     }
 
     #[test]
