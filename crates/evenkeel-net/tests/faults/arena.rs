@@ -147,6 +147,19 @@ impl Player {
         }
     }
 
+    /// How it sees all others it knows of, by its own time.
+    pub fn view(&self) -> View {
+        if self.link.now().is_none_or(|now| !is_straight(now)) {
+            return View::Turning;
+        }
+        let off = |number: &u8| (self.excess(*number, None), *number);
+        let worst = self.known.values().map(off).max_by(|a, b| a.0.total_cmp(&b.0));
+        match worst {
+            Some((off, number)) if off > 0.0 => View::Off(off, self.number, number),
+            _ => View::Exact,
+        }
+    }
+
     fn uncertainty(&self) -> f64 {
         self.link.with(|seat, now| seat.clock().uncertainty_at(now)).map_or(f64::MAX, |u| u.as_secs_f64())
     }
@@ -296,6 +309,17 @@ impl Game {
         let start = Instant::now();
         while start.elapsed() < span {
             self.tick().await;
+        }
+    }
+
+    /// Everybody drives while something else happens.
+    pub async fn beside<T>(&mut self, something: impl Future<Output = T>) -> T {
+        let mut something = std::pin::pin!(something);
+        loop {
+            tokio::select! {
+                done = &mut something => return done,
+                () = self.tick() => {}
+            }
         }
     }
 

@@ -28,7 +28,7 @@ pub async fn ten_seconds_of_heavy_loss_are_over_when_they_are_over() -> String {
     impose(&conditioner, "delay=15ms,jitter=exp:2ms");
     let measured = game.recover(Instant::now()).await;
     game.play_exactly(ms(2_000)).await;
-    assert!(conditioner.statistics().lost > 500);
+    assert!(conditioner.statistics().lost > 100);
     assert_all_here(&arena, &game);
     measured
 }
@@ -73,7 +73,7 @@ pub async fn packets_overtake_each_other_and_come_twice() -> String {
     impose(&conditioner, "delay=15ms,jitter=exp:2ms");
     let after = game.recover(Instant::now()).await;
     game.play_exactly(ms(2_000)).await;
-    assert!(conditioner.statistics().duplicated > 200);
+    assert!(conditioner.statistics().duplicated > 50);
     assert_all_here(&arena, &game);
     format!("during: {during}; afterwards: {after}")
 }
