@@ -304,6 +304,14 @@ impl Game {
         if self.players.iter().all(straight) { worst } else { View::Turning }
     }
 
+    /// Whether somebody is seen elsewhere, if anything can be said.
+    pub fn view_is_off(&self) -> Option<bool> {
+        match self.view() {
+            View::Turning => None,
+            view => Some(view != View::Exact),
+        }
+    }
+
     /// Everybody drives for a while.
     pub async fn play(&mut self, span: Duration) {
         let start = Instant::now();

@@ -7,8 +7,14 @@
 mod arena;
 mod child;
 mod clocks;
+mod doors;
+mod eve;
+mod flood;
+mod hostile;
 mod killed;
+mod namespaces;
 mod network;
+mod peers;
 mod run;
 
 use std::process::ExitCode;
@@ -35,6 +41,17 @@ fn main() -> ExitCode {
         killed::the_host_of_peers_is_killed_and_another_leads,
         clocks::a_clock_is_set_a_minute_forward,
         clocks::a_clock_is_set_a_minute_back,
+        hostile::whoever_reads_nothing_is_dropped_and_the_others_get_their_messages,
+        hostile::garbage_at_the_servers_port_is_nothing_to_anybody,
+        hostile::whoever_sends_random_datagrams_is_sent_away,
+        hostile::nobody_is_moved_by_forged_vectors_receipts_and_pings,
+        hostile::what_is_replayed_changes_nothing,
+        hostile::messages_in_others_names_get_one_sent_away_or_nowhere,
+        doors::tokens_that_are_expired_forged_or_stolen_let_nobody_in,
+        peers::peers_who_cannot_reach_each_other_are_passed_on,
+        namespaces::client_server_and_peers_are_hosts_of_their_own,
+        flood::no_more_is_answered_than_was_asked_before_the_asker_is_known,
     ];
-    run::all(together, &[])
+    let alone: &[run::Fault] = &faults![flood::a_flood_of_handshakes_keeps_nobody_from_playing];
+    run::all(together, alone)
 }
