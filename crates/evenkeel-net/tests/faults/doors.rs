@@ -35,9 +35,8 @@ pub async fn tokens_that_are_expired_forged_or_stolen_let_nobody_in() -> String 
     let gate = TokenGate::new(KeyRing::of(key.verifying_key()), 100, now);
     let hub = HubConfig { gate: Box::new(gate), token_needed: true, ..HubConfig::default() };
     let arena = Arena::start(hub, |_| {}).await;
-    let players = (1..=3).map(|number| {
-        Player::new(Link::Client(client(&arena, number, key.sign(&token(number)).unwrap())), number)
-    });
+    let players = (1..=3)
+        .map(|number| Player::new(Link::Client(client(&arena, number, key.sign(&token(number)).unwrap())), number));
     let mut game = Game::of(players.collect(), Vec::new()).await;
     let expired = Token { not_before: now() - 600, expires: now() - 60, ..token(4) };
     let early = Token { not_before: now() + 300, ..token(4) };

@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 /// How long the flood lasts.
 const FLOOD: Duration = Duration::from_secs(3);
 
+/// No packet of a handshake is longer, in bytes.
+const LONGEST: usize = 1_200;
+
 /// First packets of handshakes, each of another: what clients send to somebody who never answers.
 async fn initials(arena: &Arena, count: usize) -> Vec<Vec<u8>> {
     let sink = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -31,11 +34,11 @@ async fn initials(arena: &Arena, count: usize) -> Vec<Vec<u8>> {
 /// What somebody gets who sends one first packet and says nothing more: bytes sent, and bytes received.
 fn amplification(server: SocketAddr, initial: &[u8]) -> (usize, usize) {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.set_read_timeout(Some(ms(700))).unwrap();
+    socket.set_read_timeout(Some(ms(1_200))).unwrap();
     socket.send_to(initial, server).unwrap();
     let (mut received, mut buffer) = (0, [0; 2_000]);
     let start = Instant::now();
-    while start.elapsed() < ms(1_500) {
+    while start.elapsed() < ms(2_500) {
         let Ok(length) = socket.recv(&mut buffer) else { break };
         received += length;
     }
@@ -51,7 +54,10 @@ pub async fn no_more_is_answered_than_was_asked_before_the_asker_is_known() -> S
         let address = arena.address;
         let asking = tokio::task::spawn_blocking(move || amplification(address, &initial));
         let (sent, received) = game.beside(asking).await.unwrap();
-        assert!(received > 0 && received <= 3 * sent, "{received} bytes for {sent}");
+        // As a server is set up unless told otherwise, a fraction. Without a retry QUIC's own bound holds, which is three
+        // times as much, but the library in use lets the last packet begin as long as there is anything left of that.
+        let most = if retry { sent } else { 3 * sent + LONGEST };
+        assert!(received > 0 && received <= most, "{received} bytes for {sent}");
         game.play_exactly(ms(500)).await;
         measured.push(format!("{received} bytes for {sent}"));
     }

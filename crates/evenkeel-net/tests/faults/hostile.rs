@@ -194,7 +194,8 @@ pub async fn what_is_replayed_changes_nothing() -> String {
     let own = entity_of(eve.welcome.you, 0).unwrap();
     eve.say(&ToServer::Make { entity: own, about: vec![66] });
     let (here, there) = (Vec3::new(-100.0, 0.0, 0.0), Vec3::new(-200.0, 0.0, 0.0));
-    let mut sender = evenkeel::Sender::new(evenkeel::SenderConfig { format: eve.format(), ..Default::default() }).unwrap();
+    let mut sender =
+        evenkeel::Sender::new(evenkeel::SenderConfig { format: eve.format(), ..Default::default() }).unwrap();
     sender.add_receiver(SERVER, time(&arena)).unwrap();
     sender.add_entity(own, evenkeel::Threshold::within(0.1), time(&arena)).unwrap();
     let replaying = async {
