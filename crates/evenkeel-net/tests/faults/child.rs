@@ -1,6 +1,7 @@
 //! Other processes, which can be killed: this program again, told by its environment what to be.
 
 use crate::arena::{Link, Player, View, ms};
+use crate::masquerade;
 use evenkeel::HostId;
 use evenkeel_net::hub::HubConfig;
 use evenkeel_net::protocol::Model;
@@ -12,7 +13,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// What to be: `server ADDRESS IDENTITY MODEL`, `client URL HASH NUMBER`, or `peer URL HASH NUMBER ADDRESS`.
+/// What to be: `server ADDRESS IDENTITY MODEL`, `client URL HASH NUMBER`, `peer URL HASH NUMBER ADDRESS`, or
+/// `router`.
 pub const ROLE: &str = "EVENKEEL_FAULTS_ROLE";
 
 /// Another process. It is killed when this is dropped.
@@ -111,6 +113,13 @@ pub fn be(role: &str) {
                 config.address = address.parse().unwrap();
                 let peer = Peer::start_with(config).await.unwrap();
                 play(Player::new(Link::Peer(peer), number.parse().unwrap())).await;
+            }
+            ["router"] => {
+                match masquerade::start() {
+                    Ok(()) => println!("ready"),
+                    Err(error) => println!("cannot: {error}"),
+                }
+                std::future::pending().await
             }
             _ => panic!("what is {role}?"),
         }

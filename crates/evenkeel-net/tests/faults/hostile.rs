@@ -161,9 +161,7 @@ pub async fn nobody_is_moved_by_forged_vectors_receipts_and_pings() -> String {
             }
             while let Some(receipt) = receiver.poll_transmit(time(&arena)) {
                 let mut wrong = receipt.bytes.to_vec();
-                for at in 2..wrong.len() {
-                    wrong[at] ^= 0x55;
-                }
+                wrong.iter_mut().skip(2).for_each(|byte| *byte ^= 0x55);
                 eve.throw(&wrong).await;
                 receipts += 1;
             }

@@ -12,6 +12,7 @@ mod eve;
 mod flood;
 mod hostile;
 mod killed;
+mod masquerade;
 mod namespaces;
 mod network;
 mod peers;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         doors::tokens_that_are_expired_forged_or_stolen_let_nobody_in,
         peers::peers_who_cannot_reach_each_other_are_passed_on,
         namespaces::client_server_and_peers_are_hosts_of_their_own,
+        namespaces::peers_behind_routers_that_hide_them_open_directly,
         flood::no_more_is_answered_than_was_asked_before_the_asker_is_known,
     ];
     let alone: &[run::Fault] = &faults![flood::a_flood_of_handshakes_keeps_nobody_from_playing];

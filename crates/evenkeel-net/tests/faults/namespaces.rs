@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 struct Lan {
     name: String,
     hosts: usize,
+    /// Those behind a host that routes for them.
+    homes: Vec<String>,
 }
 
 fn run(command: &str) -> bool {
@@ -20,8 +22,8 @@ fn run(command: &str) -> bool {
 }
 
 impl Lan {
-    fn new(hosts: usize) -> Option<Self> {
-        let lan = Self { name: format!("ek{}", std::process::id()), hosts };
+    fn new(letter: char, hosts: usize) -> Option<Self> {
+        let lan = Self { name: format!("ek{}{letter}", std::process::id()), hosts, homes: Vec::new() };
         let switch = lan.switch();
         let mut commands = vec![
             format!("ip netns add {switch}"),
@@ -52,6 +54,22 @@ impl Lan {
         format!("10.77.0.{}", host + 1)
     }
 
+    /// Puts another host behind one, which is to be its router.
+    fn home(&mut self, router: usize) -> Option<String> {
+        let (router, home) = (self.host(router), format!("{}b", self.host(router)));
+        self.homes.push(home.clone());
+        let commands = [
+            format!("ip netns add {home}"),
+            format!("ip -n {router} link add inside type veth peer name eth netns {home}"),
+            format!("ip -n {router} addr add 192.168.7.1/24 dev inside"),
+            format!("ip -n {router} link set inside up"),
+            format!("ip -n {home} addr add 192.168.7.2/24 dev eth"),
+            format!("ip -n {home} link set eth up"),
+            format!("ip -n {home} route add default via 192.168.7.1"),
+        ];
+        commands.iter().all(|command| run(command)).then_some(home)
+    }
+
     /// Pulls a host's cable, or plugs it in again.
     fn plug(&self, host: usize, plugged: bool) {
         let state = if plugged { "up" } else { "down" };
@@ -63,6 +81,9 @@ impl Drop for Lan {
     fn drop(&mut self) {
         for host in 0..self.hosts {
             run(&format!("ip netns del {}", self.host(host)));
+        }
+        for home in &self.homes {
+            run(&format!("ip netns del {home}"));
         }
         run(&format!("ip netns del {}", self.switch()));
     }
@@ -95,7 +116,7 @@ async fn all_exact(players: &[Process], expected: &str, since: Instant) -> Durat
 }
 
 pub async fn client_server_and_peers_are_hosts_of_their_own() -> String {
-    let lan = Lan::new(3);
+    let lan = Lan::new('a', 3);
     let at = |host: usize| lan.as_ref().map_or("127.0.0.1".into(), |lan| lan.address(host));
     let start = |host: usize, role: String| match &lan {
         Some(lan) => Process::start_in(&lan.host(host), &role),
@@ -126,4 +147,46 @@ pub async fn client_server_and_peers_are_hosts_of_their_own() -> String {
     let took = all_exact(&players, "exact 2", Instant::now()).await;
     assert!(took <= WITHIN, "exact only after {took:?}");
     format!("three namespaces; a cable pulled for 5 s: exact after {} ms", took.as_millis())
+}
+
+/// Two networks as they are at home, each behind a router; none if this machine cannot have such.
+async fn two_homes() -> Result<(Lan, [String; 2], [Process; 2]), String> {
+    let mut lan = Lan::new('b', 3).ok_or("no namespaces can be made here")?;
+    let homes = [1, 2].map(|router| lan.home(router).ok_or("no namespaces can be made here"));
+    let routers = [1, 2].map(|router| Process::start_in(&lan.host(router), "router"));
+    for router in &routers {
+        let said = router.says("").await;
+        if said != "ready" {
+            return Err(format!("this kernel does not masquerade ({said})"));
+        }
+    }
+    let [one, other] = homes;
+    Ok((lan, [one?, other?], routers))
+}
+
+pub async fn peers_behind_routers_that_hide_them_open_directly() -> String {
+    let (lan, homes, _routers) = match two_homes().await {
+        Ok(homes) => homes,
+        Err(why) => return format!("not tested: {why}"),
+    };
+    let identity = identity();
+    let file = File(std::env::temp_dir().join(format!("evenkeel-faults-homes-{}", std::process::id())));
+    identity.save(&file.0).unwrap();
+    let role = format!("server {}:0 {} peer-to-peer", lan.address(0), file.0.display());
+    let server = Process::start_in(&lan.host(0), &role);
+    let address = server.says("ready").await.replace("ready ", "");
+    let peer = |namespace: &str, number: u8, at: &str| {
+        let role = format!("peer https://{address}/ {} {number} {at}:0", hex(identity.hash()));
+        Process::start_in(namespace, &role)
+    };
+    let players =
+        [peer(&homes[0], 1, "0.0.0.0"), peer(&homes[1], 2, "0.0.0.0"), peer(&lan.host(0), 3, &lan.address(0))];
+    let start = Instant::now();
+    // Everybody sees both others, and has a direct connection to both.
+    let took = all_exact(&players, "exact 2 linked 2", start).await;
+    server.said();
+    tokio::time::sleep(ms(1_000)).await;
+    let counts: Vec<String> = server.said().into_iter().map(|(_, line)| line).collect();
+    assert!(counts.is_empty(), "the server still hears of it: {counts:?}");
+    format!("two routers that masquerade: open directly and exact after {} ms", took.as_millis())
 }
