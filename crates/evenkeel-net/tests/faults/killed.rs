@@ -1,6 +1,6 @@
 //! Processes that are killed without a word.
 
-use crate::arena::{Arena, Game, SPEED, identity, loopback, ms};
+use crate::arena::{Arena, Game, Link, Player, SPEED, WITHIN, identity, loopback, ms};
 use crate::child::{Process, hex};
 use evenkeel::HostId;
 use evenkeel_net::hub::HubConfig;
@@ -63,6 +63,10 @@ impl Drop for Killable {
     }
 }
 
+fn is_in_again(player: &Player) -> bool {
+    player.events.iter().filter(|event| matches!(event, SeatEvent::Welcome { .. })).count() == 2
+}
+
 pub async fn the_server_is_killed_and_restarted() -> String {
     let server = Killable::new("restarted");
     let mut first = server.start().await;
@@ -70,7 +74,9 @@ pub async fn the_server_is_killed_and_restarted() -> String {
     first.kill();
     game.play(ms(1_000)).await;
     let _second = game.beside(server.start()).await;
-    let measured = game.recover(Instant::now()).await;
+    let since = Instant::now();
+    game.until("everybody is in again", WITHIN, |game| game.players.iter().all(is_in_again)).await;
+    let measured = game.recover(since).await;
     game.play_exactly(ms(2_000)).await;
     measured
 }
@@ -82,7 +88,7 @@ pub async fn the_server_is_down_for_longer_than_connections_last() -> String {
         let mut config = server.arena.client(number);
         (config.connect.idle_timeout, config.connect.keep_alive) = (ms(1_500), ms(300));
         let client = evenkeel_net::Client::start_with(config).unwrap();
-        crate::arena::Player::new(crate::arena::Link::Client(client), number)
+        Player::new(Link::Client(client), number)
     });
     let mut game = Game::of(players.collect(), Vec::new()).await;
     first.kill();
@@ -90,7 +96,9 @@ pub async fn the_server_is_down_for_longer_than_connections_last() -> String {
     let lost = |e: &SeatEvent| matches!(e, SeatEvent::Lost { .. });
     assert!(game.players.iter().all(|player| player.events.iter().any(lost)), "everybody has noticed");
     let _second = game.beside(server.start()).await;
-    let measured = game.recover(Instant::now()).await;
+    let since = Instant::now();
+    game.until("everybody is in again", WITHIN, |game| game.players.iter().all(is_in_again)).await;
+    let measured = game.recover(since).await;
     game.play_exactly(ms(2_000)).await;
     measured
 }
