@@ -233,12 +233,18 @@ impl Arena {
         Player::new(Link::Peer(Peer::start_with(config).await.unwrap()), number)
     }
 
-    /// Whether everything is still whoever's that made it, and nothing has been made besides.
-    pub fn assert_owned(&self, game: &Game) {
+    /// Whether everything is still whoever's that made it.
+    pub fn assert_owners(&self) -> Vec<Entity> {
         let entities: Vec<Entity> = self.server().with(|hub, _| hub.entities().cloned().collect());
         for entity in &entities {
             assert_eq!(maker_of(entity.entity), entity.owner, "{} has another owner", entity.entity);
         }
+        entities
+    }
+
+    /// The same, and that nothing has been made besides.
+    pub fn assert_owned(&self, game: &Game) {
+        let entities = self.assert_owners();
         let count = game.players.len() + game.strangers.len();
         assert_eq!(entities.len(), count, "{entities:?}");
     }

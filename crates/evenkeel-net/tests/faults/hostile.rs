@@ -182,6 +182,7 @@ pub async fn nobody_is_moved_by_forged_vectors_receipts_and_pings() -> String {
     let counts = arena.server().with(|hub, _| hub.counts());
     assert!(counts.unusable > 100, "{counts:?}");
     game.play_exactly(ms(1_000)).await;
+    arena.assert_owners();
     drop(eve);
     format!("exact all the time, during {forged} forged vectors and {receipts} forged receipts")
 }
@@ -226,6 +227,7 @@ pub async fn what_is_replayed_changes_nothing() -> String {
         let seen = player.link.place(own).unwrap().position;
         assert!(seen.distance(there) < 0.2, "{seen:?}");
     }
+    arena.assert_owners();
     drop(eve);
     "exact all the time; nobody saw a tank where it had been".into()
 }
