@@ -6,14 +6,23 @@ use super::{LinkState, Shared, lock};
 use crate::seat::ToSend;
 use crate::transport::{self, Arrived, ConnectConfig, Endpoint, Listener, SendError, What, connect_with};
 use evenkeel::HostId;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// How long to wait before connecting again: at first, and at most.
+/// How long to wait before connecting again after a connection was lost or refused: at first, and at most.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(3));
+/// How long an attempt to connect goes unanswered before another begins beside it: for a stranger, and for whoever was
+/// connected before at least and at most.
+const KNOCK: (Duration, Duration, Duration) =
+    (Duration::from_secs(1), Duration::from_millis(500), Duration::from_secs(2));
+/// So many round trips connecting may take.
+const ROUND_TRIPS: u32 = 6;
+/// So many attempts may be under way at once.
+const ATTEMPTS: u32 = 8;
 /// How long it sleeps at most if nothing is due.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 /// So much of what arrived waits at most for the seat; more waits, or is dropped, with its connection.
@@ -198,39 +207,65 @@ impl Driver {
 
 /// Connects to the server, and connects again.
 async fn keep_up(endpoint: Option<Endpoint>, url: String, config: ConnectConfig, report: mpsc::Sender<Report>) {
-    let mut wait = PATIENCE.0;
-    loop {
-        let connecting = async {
-            match &endpoint {
-                Some(endpoint) => endpoint.connect(&url, &config).await,
-                None => connect_with(&url, &config).await,
-            }
-        };
-        let why = match connecting.await {
-            Ok(connection) => {
-                wait = PATIENCE.0;
-                carry(connection, &report).await
-            }
-            Err(error) => error.to_string(),
-        };
+    let mut knock = KNOCK.0;
+    while let Some(connection) = reach(endpoint.as_ref(), &url, &config, knock, &report).await {
+        let (why, round_trip) = carry(connection, &report).await;
+        if let Some(round_trip) = round_trip {
+            knock = (round_trip * ROUND_TRIPS).clamp(KNOCK.1, KNOCK.2);
+        }
         if report.send(Report::Down(why)).await.is_err() {
             return;
         }
-        tokio::time::sleep(wait).await;
-        wait = (wait * 2).min(PATIENCE.1);
+        tokio::time::sleep(PATIENCE.0).await;
     }
 }
 
-/// Reports what arrives until the connection ends. Answers why it did.
-async fn carry(connection: transport::Connection, report: &mpsc::Sender<Report>) -> String {
+/// Connects, sooner or later; none if nobody wants to know any more. QUIC repeats the first packet of a handshake ever more
+/// rarely, and who was away for long is to be met soon after coming back: so attempts begin every `knock`, beside each other,
+/// until one succeeds.
+async fn reach(
+    endpoint: Option<&Endpoint>,
+    url: &str,
+    config: &ConnectConfig,
+    knock: Duration,
+    report: &mpsc::Sender<Report>,
+) -> Option<transport::Connection> {
+    let config = ConnectConfig { timeout: config.timeout.min(knock * ATTEMPTS), ..config.clone() };
+    let attempt = async || match endpoint {
+        Some(endpoint) => endpoint.connect(url, &config).await,
+        None => connect_with(url, &config).await,
+    };
+    let mut attempts = FuturesUnordered::new();
+    let mut wait = PATIENCE.0;
+    loop {
+        attempts.push(attempt());
+        let error = tokio::select! {
+            Some(done) = attempts.next() => match done {
+                Ok(connection) => return Some(connection),
+                Err(error) => error,
+            },
+            () = tokio::time::sleep(knock) => continue,
+        };
+        report.send(Report::Down(error.to_string())).await.ok()?;
+        if !matches!(error, transport::Error::TimedOut) {
+            // Somebody was there and did not want us, or there is no way at all: asks less and less often.
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(PATIENCE.1);
+        }
+    }
+}
+
+/// Reports what arrives until the connection ends. Answers why it did, and how long a round trip took.
+async fn carry(connection: transport::Connection, report: &mpsc::Sender<Report>) -> (String, Option<Duration>) {
     let (sender, mut receiver) = connection.split();
     if report.send(Report::Up(sender.clone())).await.is_err() {
-        return String::new();
+        return (String::new(), None);
     }
     while let Some(arrived) = receiver.receive().await {
         if report.send(Report::Arrived(arrived)).await.is_err() {
-            return String::new();
+            return (String::new(), None);
         }
     }
-    sender.closed_reason().map_or_else(|| "the connection ended".into(), |closed| closed.to_string())
+    let why = sender.closed_reason().map_or_else(|| "the connection ended".into(), |closed| closed.to_string());
+    (why, sender.statistics().round_trip)
 }

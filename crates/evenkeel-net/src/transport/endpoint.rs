@@ -122,11 +122,12 @@ impl fmt::Debug for Endpoint {
 
 /// A restarted program must be able to disown the connections of the old one. For that, it needs the old key, and
 /// connection IDs that it does not recognise must not be ignored: QUIC's default is to mark them with a secret that dies
-/// with the process. Answers to garbage are shorter than the garbage, and rare.
+/// with the process. Answers to garbage are shorter than the garbage. Nor must they be rare: all clients of the old one speak at
+/// about the same time, and QUIC's default answers one of them every 20 ms and leaves the others to their next packet.
 fn settings(reset_key: Option<[u8; 64]>) -> quinn::EndpointConfig {
     let Some(key) = reset_key else { return quinn::EndpointConfig::default() };
     let mut settings = quinn::EndpointConfig::new(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, &key)));
-    settings.cid_generator(|| Box::new(RandomIds(SystemRandom::new())));
+    settings.cid_generator(|| Box::new(RandomIds(SystemRandom::new()))).min_reset_interval(Duration::ZERO);
     settings
 }
 

@@ -16,6 +16,9 @@ const SETTLED: u32 = 8;
 /// The lines are fitted at every pong for so long after an upset, then only every [`FIT_INTERVAL`].
 const FIT_EAGERLY: Duration = Duration::from_secs(10);
 const FIT_INTERVAL: Duration = Duration::from_millis(500);
+/// For so long after a gap in this host's time it is left open whether the host was asleep or its clock was set, unless the
+/// reference says which it was.
+const DOUBT: Duration = Duration::from_secs(2);
 
 /// Where the hull's numbers count from, so that they stay small whatever the epochs of the two clocks.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +62,8 @@ pub(super) struct Follower {
     fitted: Option<Instant>,
     eager_until: Option<Instant>,
     exchanges: u32,
+    /// Since when it is not known whether a gap in this host's time was one.
+    doubt: Option<Instant>,
 }
 
 impl Follower {
@@ -77,6 +82,7 @@ impl Follower {
             fitted: None,
             eager_until: None,
             exchanges: 0,
+            doubt: None,
         }
     }
 
@@ -135,6 +141,11 @@ impl Follower {
         self.see(now);
         let Some(target) = self.global(now) else { return self.slew.last() };
         let skew = self.hull.estimate().map_or(0.0, |estimate| estimate.skew);
+        if self.is_in_doubt(now)
+            && let Some(time) = self.slew.go_on(now, skew)
+        {
+            return Some(time);
+        }
         let (time, jumped) = self.slew.advance(now, target, skew, self.config.jump_over);
         if let Some(jumped) = jumped {
             self.tell(ClockEvent::JumpedForward(jumped));
@@ -175,7 +186,10 @@ impl Follower {
         };
         let watched = self.watched();
         match self.guard.judge_exchange(&exchange, watched.as_ref(), self.pings.next()) {
-            Verdict::Fits => self.add_exchange(&exchange),
+            Verdict::Fits => {
+                self.doubt = None;
+                self.add_exchange(&exchange);
+            }
             Verdict::Suspicious => self.ping_fast(received),
             Verdict::Stepped => self.step(received),
         }
@@ -227,6 +241,7 @@ impl Follower {
     /// One of the clocks was set: begin again with what was seen since.
     fn step(&mut self, now: Instant) {
         let before = self.global(now);
+        self.doubt = None;
         self.hull.restart();
         self.exchanges = 0;
         self.fitted = None;
@@ -271,7 +286,17 @@ impl Follower {
             self.pings.forget();
             self.hull.forget_floor();
             self.ping_fast(now);
+            // If the clock was set ahead, time that went along could not be taken back: it would have to wait for as long.
+            self.slew.skip_to(now);
+            self.doubt = Some(now);
         }
+    }
+
+    /// Whether a gap in this host's time still has to be explained. Without anybody to explain it, it is believed.
+    fn is_in_doubt(&mut self, now: Instant) -> bool {
+        let lasts = |since: Instant| now.since(since) < DOUBT || self.guard.is_suspicious();
+        self.doubt = self.doubt.filter(|since| lasts(*since));
+        self.doubt.is_some()
     }
 
     fn tell(&mut self, event: ClockEvent) {

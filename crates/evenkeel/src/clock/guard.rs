@@ -65,6 +65,11 @@ impl Guard {
         Self { since: None, suspects: [Exchange::default(); PROOF], count: 0, faster: 0, fits: 0 }
     }
 
+    /// Whether something has been seen that does not fit and is not explained yet.
+    pub(super) fn is_suspicious(&self) -> bool {
+        self.since.is_some()
+    }
+
     /// Judges an exchange by the present estimate, if there is one to trust. `next` is the number of the next ping.
     pub(super) fn judge_exchange(&mut self, exchange: &Exchange, estimate: Option<&Estimate>, next: u32) -> Verdict {
         let Some(estimate) = estimate else { return Verdict::Fits };

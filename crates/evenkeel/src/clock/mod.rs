@@ -565,6 +565,17 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_that_is_set_a_minute_either_way_does_not_take_the_time_along() {
+        for step in [Duration::from_secs(60), Duration::from_secs(-60)] {
+            let mut pair = Pair::new(Duration::from_secs(9), 5);
+            pair.run(5_000);
+            pair.offset -= step;
+            let off = pair.run(2_000).unwrap();
+            assert!(off.abs() < MS * 3, "set by {step}: off by {off}");
+        }
+    }
+
+    #[test]
     fn one_way_packets_alone_are_enough() {
         let mut clock = Clock::follower(ClockConfig::default());
         for ms in 0..50 {

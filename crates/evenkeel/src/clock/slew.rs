@@ -50,6 +50,22 @@ impl Slew {
         (time, jumped.then_some(error))
     }
 
+    /// The time to show at `now` with no estimate to follow: it goes on as it was, if there is any.
+    pub(super) fn go_on(&mut self, now: Instant, skew: f64) -> Option<GlobalTime> {
+        let said = self.said?;
+        let elapsed = now.since(said.at).max(Duration::ZERO);
+        let time = (said.time + elapsed + elapsed.mul_f64(skew)).max(said.time);
+        self.said = Some(Said { at: said.at.max(now), time });
+        Some(time)
+    }
+
+    /// Leaves out the time until `now`, as if it had not passed.
+    pub(super) fn skip_to(&mut self, now: Instant) {
+        if let Some(said) = &mut self.said {
+            said.at = said.at.max(now);
+        }
+    }
+
     /// Takes over what another role has shown.
     pub(super) fn begin(&mut self, now: Instant, shown: GlobalTime) {
         self.said = Some(Said { at: now, time: shown });
