@@ -21,6 +21,8 @@ use std::path::PathBuf;
 
 /// How often to look whether the certificate is about to expire, or has been replaced.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(3600);
+/// How often what happens in the session is let go of: nobody here wants to know, and it would wait in memory.
+const FORGET_EVERY: std::time::Duration = std::time::Duration::from_secs(1);
 /// What players are told.
 const FAREWELL: &str = "the server is shutting down";
 
@@ -90,6 +92,7 @@ async fn serve(settings: &Settings) -> Result<()> {
     };
     conditions::apply_conditions(&server, &settings.condition)?;
     announce(settings, &server, &identity, metrics.as_ref());
+    let mut looked = tokio::time::Instant::now();
     loop {
         tokio::select! {
             asked = signals.asked() => match asked {
@@ -102,7 +105,11 @@ async fn serve(settings: &Settings) -> Result<()> {
                     identity = renewed(settings, &server, identity);
                 }
             },
-            () = tokio::time::sleep(LOOK_EVERY) => identity = renewed(settings, &server, identity),
+            () = tokio::time::sleep(FORGET_EVERY) => server.with(|hub, _| while hub.poll_event().is_some() {}),
+        }
+        if looked.elapsed() >= LOOK_EVERY {
+            looked = tokio::time::Instant::now();
+            identity = renewed(settings, &server, identity);
         }
     }
     // The metrics go on: they say that it is draining.
