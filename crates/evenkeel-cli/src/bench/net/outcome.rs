@@ -48,6 +48,9 @@ pub(super) struct Outcome {
     pub(super) vectors_per_second: f64,
     pub(super) datagrams_per_second: f64,
     pub(super) bytes_per_second: f64,
+    /// Datagrams of all kinds, to players and from them.
+    pub(super) all_sent_per_second: f64,
+    pub(super) all_received_per_second: f64,
     pub(super) error_mean_m: f64,
     pub(super) error_p99_m: f64,
     pub(super) players_late_p99_ms: f64,
@@ -104,6 +107,8 @@ impl Outcome {
             vectors_per_second: per_second("/sent/vectors"),
             datagrams_per_second: per_second("/sent/datagrams"),
             bytes_per_second: per_second("/sent/bytes"),
+            all_sent_per_second: per_second("/messages/all_datagrams/sent"),
+            all_received_per_second: per_second("/messages/all_datagrams/received"),
             error_mean_m: noticed.error[0],
             error_p99_m: noticed.error[1],
             players_late_p99_ms: ms(noticed.late),
@@ -181,6 +186,8 @@ impl fmt::Display for Outcome {
             "movement  {:>9.0} vectors a second from {:.0}, in {:.0} datagrams, {:.0} bytes a second",
             self.vectors_per_second, self.relayed_per_second, self.datagrams_per_second, self.bytes_per_second
         )?;
+        let (sent, received) = (self.all_sent_per_second, self.all_received_per_second);
+        writeln!(f, "          {sent:>9.0} datagrams of all kinds a second to players, {received:.0} from them")?;
         writeln!(f, "error     {:>9.3} m, 99 % below {:.3} m", self.error_mean_m, self.error_p99_m)?;
         write!(
             f,
