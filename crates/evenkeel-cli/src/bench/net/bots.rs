@@ -1,8 +1,9 @@
 //! The players: each a client on a connection of its own, all moved by one loop.
 
+use super::Arguments;
+use super::course::Course;
 use super::ledger::{Kind, Ledger};
 use super::server::Server;
-use super::{Arguments, course};
 use anyhow::{Result, bail};
 use evenkeel::{EntityId, HostId, Pose, Threshold};
 use evenkeel_net::protocol::SERVER;
@@ -33,6 +34,7 @@ struct Bot {
 pub(super) struct Bots {
     bots: Vec<Bot>,
     hz: u32,
+    course: Course,
     entities: HashMap<EntityId, usize>,
     ledger: Ledger,
     step: u64,
@@ -85,8 +87,8 @@ impl Bots {
                 entities.insert(entity, index);
             }
         }
-        let (ledger, hz) = (Ledger::default(), arguments.hz);
-        Ok(Self { bots, hz, entities, ledger, step: 0, errors: Vec::new(), late: Vec::new() })
+        let (ledger, hz, course) = (Ledger::default(), arguments.hz, arguments.course);
+        Ok(Self { bots, hz, course, entities, ledger, step: 0, errors: Vec::new(), late: Vec::new() })
     }
 
     /// Plays for so long.
@@ -116,7 +118,7 @@ impl Bots {
             // Entities are observed so often, each at a moment of its own.
             let hz = u64::from(self.hz);
             if (turn * hz) % steps < hz {
-                self.bots[index].observe(index);
+                self.bots[index].observe(index, self.course);
             }
             if (turn * LISTEN_HZ).is_multiple_of(steps) {
                 self.listen(index, now);
@@ -169,7 +171,7 @@ impl Bots {
         let Some(time) = client.now() else { return };
         for (entity, mover) in self.entities.iter().filter(|(_, mover)| **mover != index) {
             if let Ok(placement) = client.place(*entity) {
-                self.errors.push(placement.position.distance(course::place(*mover, time)));
+                self.errors.push(placement.position.distance(self.course.place(*mover, time)));
             }
         }
     }
@@ -227,9 +229,9 @@ impl Bot {
     }
 
     /// Tells where its entity is, if it has one.
-    fn observe(&self, index: usize) {
+    fn observe(&self, index: usize, course: Course) {
         let Some((entity, time)) = self.entity.zip(self.client.now()) else { return };
         // It may have lost its connection, which is counted elsewhere.
-        let _ = self.client.observe(entity, Pose::at(course::place(index, time)));
+        let _ = self.client.observe(entity, Pose::at(course.place(index, time)));
     }
 }

@@ -36,6 +36,9 @@ pub(crate) struct Arguments {
     /// How often each entity is observed, per second.
     #[arg(long, default_value_t = 20)]
     hz: u32,
+    /// How entities move.
+    #[arg(long, value_enum, default_value = "legs")]
+    course: course::Course,
     /// The server's policy.
     #[arg(long, default_value = "even")]
     policy: String,

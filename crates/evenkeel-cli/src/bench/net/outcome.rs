@@ -2,6 +2,7 @@
 
 use super::Arguments;
 use super::bots::Noticed;
+use super::course::Course;
 use super::usage::Usage;
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -24,6 +25,7 @@ pub(super) struct Outcome {
     pub(super) players: usize,
     pub(super) entities: usize,
     pub(super) hz: u32,
+    pub(super) course: Course,
     pub(super) seconds: f64,
     /// How much of one processor the server took.
     pub(super) cpu: f64,
@@ -87,6 +89,7 @@ impl Outcome {
             players: arguments.players,
             entities: arguments.entities.min(arguments.players),
             hz: arguments.hz,
+            course: arguments.course,
             seconds,
             cpu,
             cpu_per_player_milli: cpu * 1e3 / arguments.players as f64,
@@ -160,8 +163,11 @@ fn slope(samples: &[&Usage]) -> f64 {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { policy, players, entities, hz, seconds, .. } = self;
-        writeln!(f, "{players} players, {entities} entities at {hz} Hz, policy {policy}, for {seconds:.0} s")?;
+        let Self { policy, players, entities, hz, course, seconds, .. } = self;
+        writeln!(
+            f,
+            "{players} players, {entities} entities at {hz} Hz on {course:?}, policy {policy}, for {seconds:.0} s"
+        )?;
         writeln!(f, "server    {:>9.3} processors, {:.3} thousandths per player", self.cpu, self.cpu_per_player_milli)?;
         let (first, last, slope) = (self.rss_first_mib, self.rss_last_mib, self.rss_slope_kib_per_minute);
         writeln!(f, "memory    {first:>9.1} MiB, {last:.1} at the end, {slope:+.1} KiB a minute")?;
