@@ -1,5 +1,7 @@
 //! `evenkeel join` against a server of the test's own.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{errors, evenkeel, folder, text};

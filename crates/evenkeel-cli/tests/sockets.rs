@@ -1,5 +1,7 @@
 //! `evenkeel join` and `evenkeel lab sockets` from outside: real processes, real sockets, real time.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{errors, evenkeel, folder, text};

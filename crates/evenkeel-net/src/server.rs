@@ -26,8 +26,9 @@ use tracing::Span;
 
 /// So much of what arrived waits at most for the hub, over all connections.
 const MAX_ARRIVED: usize = 16_384;
-/// So much of what arrived is taken in at once, at most.
-const AT_ONCE: usize = 64;
+/// So much of what arrived is taken in at once, at most, before anything is sent: a server that lags behind tells each player
+/// more with one datagram, and so catches up.
+const AT_ONCE: usize = 512;
 /// How long the hub sleeps at most if nothing is due.
 const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_millis(500);
 /// So many looks, 5 ms apart, are taken at whether the last words have left.
@@ -158,7 +159,7 @@ impl Server {
             connections: Mutex::default(),
             report,
         });
-        let task = tokio::spawn(Service { shared: shared.clone(), next: 0, reports }.run());
+        let task = tokio::spawn(Service { shared: shared.clone(), next: 0, reports, taken: Vec::new() }.run());
         Ok(Self { shared, task, _background: None })
     }
 
@@ -260,6 +261,8 @@ struct Service {
     shared: Arc<Shared>,
     next: u64,
     reports: mpsc::Receiver<(Connection, Report)>,
+    /// What is being taken in; empty in between.
+    taken: Vec<(Connection, Report)>,
 }
 
 impl Service {
@@ -272,14 +275,8 @@ impl Service {
                     Some(connection) => self.welcome(connection),
                     None => return,
                 },
-                Some((from, report)) = self.reports.recv() => {
-                    self.take(from, report);
-                    // What is there already is taken in before anything is answered.
-                    for _ in 0..AT_ONCE {
-                        let Ok((from, report)) = self.reports.try_recv() else { break };
-                        self.take(from, report);
-                    }
-                }
+                // What is there already is taken in before anything is answered.
+                _ = self.reports.recv_many(&mut self.taken, AT_ONCE) => self.take_all(),
                 () = self.shared.touched.notified() => {}
                 () = tokio::time::sleep_until(wake) => {}
             }
@@ -315,36 +312,10 @@ impl Service {
         });
     }
 
-    fn take(&mut self, from: Connection, report: Report) {
-        let (mut lobby, ticking) = (self.shared.lobby(), &self.shared.ticking);
-        let mut connections = self.shared.connections();
-        let span = connections.open.get(&from).map_or_else(Span::none, |open| open.span.clone());
-        let _entered = span.enter();
-        match report {
-            Report::Arrived(transport::Arrived { at, what: transport::What::Datagram(bytes) }) => {
-                lobby.handle_datagram(from, &bytes, ticking.at(at));
-            }
-            Report::Arrived(transport::Arrived { at, what: transport::What::Unordered(bytes) }) => {
-                lobby.handle_unordered(from, &bytes, ticking.at(at));
-            }
-            Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) }) => {
-                lobby.handle_message(from, &bytes, ticking.at(at));
-                if !connections.conditions.is_empty()
-                    && let Some(player) = lobby.player_name(from)
-                {
-                    self.shared.condition(&connections, from, player);
-                }
-            }
-            Report::Ended => {
-                lobby.handle_disconnected(from, ticking.now());
-                if let Some(open) = connections.open.remove(&from) {
-                    tracing::debug!(why = open.sender.closed_reason().map(tracing::field::display), "disconnected");
-                    connections.past.add(&open.sender.statistics());
-                    if let Some(conditioner) = &self.shared.conditioner {
-                        conditioner.clear(open.sender.remote());
-                    }
-                }
-            }
+    fn take_all(&mut self) {
+        let (mut lobby, mut connections) = (self.shared.lobby(), self.shared.connections());
+        for (from, report) in self.taken.drain(..) {
+            self.shared.take(&mut lobby, &mut connections, from, report);
         }
     }
 
@@ -372,6 +343,41 @@ impl Service {
                     }
                 }
                 What::Close(why) => sender.close(&why),
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// Takes in what a connection reports.
+    fn take(&self, lobby: &mut Lobby, connections: &mut Connections, from: Connection, report: Report) {
+        let ticking = &self.ticking;
+        let span = connections.open.get(&from).map_or_else(Span::none, |open| open.span.clone());
+        let _entered = span.enter();
+        match report {
+            Report::Arrived(transport::Arrived { at, what: transport::What::Datagram(bytes) }) => {
+                lobby.handle_datagram(from, &bytes, ticking.at(at));
+            }
+            Report::Arrived(transport::Arrived { at, what: transport::What::Unordered(bytes) }) => {
+                lobby.handle_unordered(from, &bytes, ticking.at(at));
+            }
+            Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) }) => {
+                lobby.handle_message(from, &bytes, ticking.at(at));
+                if !connections.conditions.is_empty()
+                    && let Some(player) = lobby.player_name(from)
+                {
+                    self.condition(connections, from, player);
+                }
+            }
+            Report::Ended => {
+                lobby.handle_disconnected(from, ticking.now());
+                if let Some(open) = connections.open.remove(&from) {
+                    tracing::debug!(why = open.sender.closed_reason().map(tracing::field::display), "disconnected");
+                    connections.past.add(&open.sender.statistics());
+                    if let Some(conditioner) = &self.conditioner {
+                        conditioner.clear(open.sender.remote());
+                    }
+                }
             }
         }
     }

@@ -24,6 +24,8 @@ use std::path::PathBuf;
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(3600);
 /// How often those on the local network are told how many players there are.
 const NEWS_EVERY: std::time::Duration = std::time::Duration::from_secs(5);
+/// How often what happens in the session is let go of: nobody here wants to know, and it would wait in memory.
+const FORGET_EVERY: std::time::Duration = std::time::Duration::from_secs(1);
 /// What players are told.
 const FAREWELL: &str = "the server is shutting down";
 
@@ -98,6 +100,7 @@ async fn serve(settings: &Settings) -> Result<()> {
     let begin = tokio::time::Instant::now();
     let mut look = tokio::time::interval_at(begin + LOOK_EVERY, LOOK_EVERY);
     let mut news = tokio::time::interval_at(begin + NEWS_EVERY, NEWS_EVERY);
+    let mut forget = tokio::time::interval(FORGET_EVERY);
     loop {
         tokio::select! {
             asked = signals.asked() => match asked {
@@ -116,6 +119,7 @@ async fn serve(settings: &Settings) -> Result<()> {
                     known.update(&server.sessions()).context("--announce")?;
                 }
             }
+            _ = forget.tick() => server.with(|hub, _| while hub.poll_event().is_some() {}),
         }
     }
     // The metrics go on: they say that it is draining.

@@ -28,6 +28,9 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 /// So much of what arrived waits at most for the seat; more waits, or is dropped, with its connection.
 const MAX_REPORTS: usize = 1_024;
 
+/// So many reports are taken in at once, at most.
+const AT_ONCE: usize = 64;
+
 /// From where connections are made.
 pub(super) enum Dialler {
     /// Each from a socket of its own.
@@ -88,7 +91,7 @@ impl Driver {
             let wake = self.wake();
             tokio::select! {
                 report = self.reports.recv() => match report {
-                    Some(report) => self.take(report),
+                    Some(report) => self.take_all(report),
                     None => return,
                 },
                 () = self.shared.touched.notified() => {}
@@ -103,6 +106,15 @@ impl Driver {
     fn wake(&self) -> tokio::time::Instant {
         let latest = tokio::time::Instant::now() + LONGEST_SLEEP;
         self.shared.seat().poll_timeout().map_or(latest, |due| self.shared.ticking.wake(due).min(latest))
+    }
+
+    /// Takes this in and whatever else is there already, before anything is answered.
+    fn take_all(&mut self, first: Report) {
+        self.take(first);
+        for _ in 1..AT_ONCE {
+            let Ok(report) = self.reports.try_recv() else { return };
+            self.take(report);
+        }
     }
 
     fn take(&mut self, report: Report) {

@@ -19,8 +19,6 @@ pub(super) struct Member {
     pub(super) pass: Pass,
     /// None while the connection is lost.
     pub(super) connection: Option<Connection>,
-    /// Since when it is.
-    pub(super) lost: Option<Instant>,
     pub(super) datagrams: Allowance,
     pub(super) messages: Allowance,
     /// The game's own messages, on the present connection.
@@ -65,7 +63,6 @@ impl Hub {
             secret: self.secret_of(host, now),
             pass,
             connection: Some(connection),
-            lost: None,
             datagrams: Allowance::new(self.config.datagrams_per_second, now),
             messages: Allowance::new(self.config.messages_per_second, now),
             levels: Levels::new(self.level_limits()),
@@ -79,6 +76,7 @@ impl Hub {
             self.config.gate.released(&before.pass);
         }
         self.connections.insert(connection, host);
+        self.lost.remove(&host);
         // A player who comes again is known already; it is told about everything anew all the same.
         let _ = self.receiver.add_sender(host, self.config.format, time);
         let _ = self.sender.add_receiver(host, time);
@@ -144,7 +142,8 @@ impl Hub {
         tracing::debug!(connection = connection.0, host = host.0, "connection lost");
         self.connections.remove(&connection);
         if let Some(member) = self.members.get_mut(&host) {
-            (member.connection, member.lost) = (None, Some(now));
+            member.connection = None;
+            self.lost.insert(host, now);
         }
         let _ = self.sender.remove_receiver(host);
         self.elect();
@@ -152,8 +151,8 @@ impl Hub {
 
     pub(super) fn let_go_of_the_lost(&mut self, now: Instant) {
         let within = self.config.rejoin_within;
-        let gone = |member: &super::Member| member.lost.is_some_and(|lost| now.since(lost) >= within);
-        let late: Vec<_> = self.members.iter().filter(|(_, member)| gone(member)).map(|(host, _)| *host).collect();
+        let gone = |lost: &Instant| now.since(*lost) >= within;
+        let late: Vec<_> = self.lost.iter().filter(|(_, lost)| gone(lost)).map(|(host, _)| *host).collect();
         for host in late {
             self.leave(host, "its connection was lost", now);
         }
@@ -162,6 +161,7 @@ impl Hub {
     /// A player leaves for good, and takes what it owns with it.
     pub(super) fn leave(&mut self, host: HostId, why: &str, now: Instant) {
         let Some(member) = self.members.remove(&host) else { return };
+        self.lost.remove(&host);
         if let Some(connection) = member.connection {
             self.connections.remove(&connection);
         }

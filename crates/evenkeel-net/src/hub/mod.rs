@@ -158,6 +158,8 @@ pub struct Hub {
     guests: HashMap<Connection, Guest>,
     members: BTreeMap<HostId, Member>,
     connections: HashMap<Connection, HostId>,
+    /// Players whose connection is lost, and since when.
+    lost: BTreeMap<HostId, Instant>,
     /// Players to whom messages of the game are under way.
     talking: BTreeSet<HostId>,
     entities: BTreeMap<EntityId, protocol::Entity>,
@@ -204,6 +206,7 @@ impl Hub {
             guests: HashMap::new(),
             members: BTreeMap::new(),
             connections: HashMap::new(),
+            lost: BTreeMap::new(),
             talking: BTreeSet::new(),
             entities: BTreeMap::new(),
             judged: HashMap::new(),
@@ -326,7 +329,8 @@ impl Hub {
             return;
         }
         let now = self.now(received);
-        let used = match Kind::of(bytes) {
+        let kind = Kind::of(bytes);
+        let used = match kind {
             Some(Kind::Vectors | Kind::Acknowledgement) => self.receiver.handle_datagram(host, bytes, now).is_ok(),
             Some(Kind::Receipts) => self.sender.handle_datagram(host, bytes, now).is_ok(),
             Some(Kind::Ping) => self.answer(from, bytes, received),
@@ -334,7 +338,10 @@ impl Hub {
             None if bytes.first() == Some(&APPLICATION) => self.take_datagram(host, from, bytes, received),
             Some(Kind::Pong) | None => false,
         };
-        self.relay(now);
+        // Nothing else moves anything, and there are many more of those.
+        if kind == Some(Kind::Vectors) {
+            self.relay(now);
+        }
         self.judge(from, host, used, received);
     }
 
@@ -387,7 +394,7 @@ impl Hub {
             return Some(Instant::MIN);
         }
         let hello = self.guests.values().map(|guest| guest.came + self.config.hello_within);
-        let rejoin = self.members.values().filter_map(|m| Some(m.lost? + self.config.rejoin_within));
+        let rejoin = self.lost.values().map(|lost| *lost + self.config.rejoin_within);
         let heart = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         let heart = heart.into_iter().flatten().filter_map(|time| self.clock.instant_of(time));
         let review = self.reviewed.filter(|_| !self.entities.is_empty()).map(|at| at + scope::REVIEW_EVERY);

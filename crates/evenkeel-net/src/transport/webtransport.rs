@@ -53,16 +53,13 @@ fn window(bytes: usize) -> quinn::VarInt {
 }
 
 pub(super) fn send_datagram(wire: &Session, bytes: &[u8]) -> Result<(), SendError> {
-    let limit = wire.max_datagram();
-    if bytes.len() > limit {
-        return Err(SendError::TooLarge { limit });
-    }
     // QUIC would make room by dropping the oldest without a word; the sender should know.
     if wire.quic().datagram_send_buffer_space() < bytes.len() + size_of::<u64>() {
-        return Err(SendError::Full);
+        let limit = wire.max_datagram();
+        return Err(if bytes.len() > limit { SendError::TooLarge { limit } } else { SendError::Full });
     }
     wire.send_datagram(bytes).map_err(|error| match error {
-        quinn::SendDatagramError::TooLarge => SendError::TooLarge { limit },
+        quinn::SendDatagramError::TooLarge => SendError::TooLarge { limit: wire.max_datagram() },
         _ => SendError::Closed,
     })
 }

@@ -73,6 +73,8 @@ const CLOSE_EVERY: u32 = 8;
 pub(crate) struct PairBook {
     /// What was sent and has not been forgotten, in the order of sending.
     flights: Vec<Flight>,
+    /// The newest vector among those that are not lost, and when it was generated: policies ask for it all the time.
+    newest: Option<(u32, GlobalTime)>,
     /// The error up to `until`: closed, but for late receipts.
     settled: SplitError,
     /// The same with the past fading.
@@ -122,6 +124,7 @@ impl PairBook {
     pub(crate) fn new(shown: GlobalTime) -> Self {
         Self {
             flights: Vec::new(),
+            newest: None,
             settled: SplitError::default(),
             faded: 0.0,
             until: shown,
@@ -141,6 +144,13 @@ impl PairBook {
             self.make_room(context, sent);
         }
         self.flights.push(Flight { generated, sent, arrival: sent, vector, fate: Fate::InFlight });
+        self.newest = self.newest.max(Some((vector, generated)));
+    }
+
+    /// Finds the newest vector anew, after flights were forgotten or have met another fate.
+    fn find_newest(&mut self) {
+        let there = self.flights.iter().filter(|f| f.fate != Fate::Lost);
+        self.newest = there.map(|f| (f.vector, f.generated)).max();
     }
 
     /// Forgets the older half of the flights, with the books closed over what they meant.
@@ -150,6 +160,7 @@ impl PairBook {
         if self.flights.len() > kept {
             self.close_to(context, context.lag.shown(now));
             self.flights.drain(..self.flights.len() - kept);
+            self.find_newest();
         }
     }
 
@@ -163,18 +174,17 @@ impl PairBook {
 
     /// The newest vector that the receiver has or will have, as far as one knows.
     pub(crate) fn reference(&self) -> Option<u32> {
-        self.flights.iter().filter(|f| f.fate != Fate::Lost).map(|f| f.vector).max()
+        self.newest.map(|(vector, _)| vector)
     }
 
     /// The same with its motion, also of a vector that the exported path no longer holds.
     pub(crate) fn reference_motion(&self, context: Context<'_>) -> Option<Reference> {
-        let flight = self.flights.iter().filter(|f| f.fate != Fate::Lost).max_by_key(|f| f.vector);
-        let number = flight.map_or(0, |f| f.vector).max(self.queued);
+        let number = self.newest.map_or(0, |(vector, _)| vector).max(self.queued);
         match context.exported.get(number) {
             Some(v) => Some(Reference { number, generated: v.generated, motion: v.motion }),
             None => {
                 let (anchored, motion) = *self.anchor.as_deref()?;
-                let generated = flight?.generated;
+                let (_, generated) = self.newest?;
                 (anchored == number).then_some(Reference { number, generated, motion })
             }
         }
@@ -207,6 +217,7 @@ impl PairBook {
         } else {
             self.flights[index] = arrived;
         }
+        self.newest = self.newest.max(Some((vector, arrived.generated)));
         if taken {
             self.acknowledged = self.acknowledged.max(vector);
         }
@@ -225,6 +236,7 @@ impl PairBook {
             return false;
         }
         self.flights[index].fate = Fate::Lost;
+        self.find_newest();
         // Perhaps it was refused because its baseline is gone there: the next one stands alone.
         self.acknowledged = 0;
         self.reference().is_none_or(|newest| newest < vector)
@@ -268,6 +280,7 @@ impl PairBook {
         let horizon = self.until.min(context.lag.shown(now - context.path.memory(context.terms.history)));
         let Some(shown) = self.flight_at(context, horizon).map(|flight| flight.vector) else { return };
         self.flights.retain(|f| f.vector >= shown || f.fate == Fate::InFlight);
+        self.find_newest();
     }
 
     /// The oldest vector that the open books speak of. The one that has been in use since is kept by itself when it goes.
@@ -289,6 +302,7 @@ impl PairBook {
     pub(crate) fn finish(&mut self, context: Context<'_>, now: GlobalTime) {
         self.close_to(context, context.lag.shown(now));
         self.flights.clear();
+        self.newest = None;
         self.anchor = None;
         self.held = None;
         (self.queued, self.acknowledged) = (0, 0);

@@ -1,5 +1,7 @@
 //! `evenkeel bench`.
 
+mod net;
+
 use anyhow::{Context, Result};
 use evenkeel_lab::bench;
 use indicatif::ProgressBar;
@@ -7,7 +9,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Also write the figures as JSON to this file; `-` prints them instead of the table.
     #[arg(long, value_name = "PATH")]
     json: Option<PathBuf>,
@@ -19,7 +24,16 @@ pub(crate) struct Arguments {
     data: Option<PathBuf>,
 }
 
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Measures a server under the load of many players on this machine: memory, work, lost messages.
+    Net(net::Arguments),
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(Command::Net(arguments)) = &arguments.command {
+        return net::run(arguments);
+    }
     let bar = ProgressBar::new_spinner();
     bar.enable_steady_tick(Duration::from_millis(120));
     let options = bench::Options {
