@@ -182,8 +182,9 @@ fn make_known(server: &Server, identity: &Identity) -> Result<Announcement> {
 fn announce(settings: &Settings, server: &Server, identity: &Identity, metrics: Option<&MetricsServer>) {
     let (session, hash) = (settings.session.as_deref().unwrap_or_default(), hex(&identity.hash()));
     let url = url(server.address());
+    let named = if session == "main" { String::new() } else { format!(" --session {session}") };
     println!(
-        "Serving session {session} at {url}, certificate {hash}.  Join: evenkeel join {url} --hash {hash}   (Ctrl-C stops)"
+        "Serving session {session} at {url}, certificate {hash}.  Join: evenkeel join {url} --hash {hash}{named}   (Ctrl-C stops)"
     );
     if let Some(websocket) = server.websocket_address() {
         eprintln!("Where UDP is blocked: {}", url_of("wss", websocket));
