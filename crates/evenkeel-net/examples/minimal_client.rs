@@ -14,13 +14,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("give the address and the hash that minimal_server prints".into());
     };
     let client = Client::start(&format!("https://{address}/"), Trust::in_hash(&hash)?, SeatConfig::named("driver"))?;
-    let (mut tank, mut others) = (None, Vec::new());
+    let (mut tank, mut others) = (None, std::collections::BTreeSet::new());
     for frame in 0u64.. {
         tokio::time::sleep(Duration::from_millis(16)).await;
         while let Some(event) = client.poll_event() {
             match event {
-                SeatEvent::Made(made) => others.push(made.entity),
-                SeatEvent::Gone { entity } => others.retain(|other| *other != entity),
+                SeatEvent::Made(made) => {
+                    others.insert(made.entity);
+                }
+                SeatEvent::Gone { entity } => {
+                    others.remove(&entity);
+                }
+                // Another session, or the same anew: everything of before is gone.
+                SeatEvent::Welcome { again: false, .. } => (tank, others) = Default::default(),
                 SeatEvent::Refused(why) => return Err(why.into()),
                 other => println!("{other:?}"),
             }

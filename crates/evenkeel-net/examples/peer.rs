@@ -30,7 +30,6 @@ async fn introduce() -> Result<(), Box<dyn std::error::Error>> {
 
 async fn play(address: &str, hash: &str) -> Result<(), Box<dyn std::error::Error>> {
     let peer = Peer::start(&format!("https://{address}/"), Trust::in_hash(hash)?, SeatConfig::named("peer")).await?;
-    let mut tank = None;
     for frame in 0u64.. {
         tokio::time::sleep(Duration::from_millis(16)).await;
         let seen = peer.frame();
@@ -41,9 +40,9 @@ async fn play(address: &str, hash: &str) -> Result<(), Box<dyn std::error::Error
             }
         }
         let Some(now) = seen.time.filter(|_| peer.is_ready()) else { continue };
-        let tank = match tank {
+        let tank = match peer.with(|seat, _| seat.owned().next()) {
             Some(tank) => tank,
-            None => *tank.insert(peer.make(Threshold::within(0.1).turning(0.05), Vec::new())?),
+            None => peer.make(Threshold::within(0.1).turning(0.05), Vec::new())?,
         };
         let (heading, speed) = ((now.as_nanos() % 6_283_185_307) as f64 / 1e9, 10.0);
         let position = Vec3::new(speed * heading.sin(), -speed * heading.cos(), 0.0);

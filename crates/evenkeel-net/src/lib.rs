@@ -33,6 +33,6 @@ mod ticking;
 pub mod token;
 pub mod transport;
 
-pub use client::{Client, ClientConfig, Frame, LinkState, Peer, PeerConfig, StartError};
+pub use client::{Client, ClientConfig, Frame, HostClock, LinkState, Peer, PeerConfig, StartError};
 pub use listing::{ListError, list_sessions};
 pub use server::{ConditionError, Server, ServerConfig, ServerError, Watcher};

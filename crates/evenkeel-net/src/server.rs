@@ -189,7 +189,8 @@ impl Server {
         Watcher::new(&self.shared)
     }
 
-    /// Looks at the session, the first if there are several, or does something to it. Be brief: nothing is served meanwhile.
+    /// Looks at the session, the first if there are several, or does something to it. Be brief: nothing is served meanwhile. Events
+    /// ([`Hub::poll_event`]), messages ([`Hub::send`]) and more are had here; do not ask the server itself inside.
     pub fn with<R>(&self, act: impl FnOnce(&mut Hub, Instant) -> R) -> R {
         let Some(answer) = self.with_session(&self.shared.first, act) else {
             unreachable!("the first session is never removed");
@@ -333,12 +334,12 @@ impl Service {
                     let _ = sender.send_datagram(&bytes);
                 }
                 What::Message(bytes) => {
-                    if sender.send_message(bytes).is_err() {
+                    if matches!(sender.send_message(bytes), Err(transport::SendError::Full)) {
                         sender.close("it does not read what it is sent");
                     }
                 }
                 What::Unordered(bytes) => {
-                    if sender.send_unordered(bytes).is_err() {
+                    if matches!(sender.send_unordered(bytes), Err(transport::SendError::Full)) {
                         sender.close("it does not read what it is sent");
                     }
                 }

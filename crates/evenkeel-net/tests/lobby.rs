@@ -195,7 +195,10 @@ fn whoever_asks_is_told_which_sessions_there_are() {
     assert_eq!(names(&mut lobby, 5, by_room.clone()), ["Blue", "Red"]);
     say(&mut lobby, 1, &ToServer::List(by_name), at(0));
     say(&mut lobby, 1, &hello("Red", "Ada"), at(0));
-    assert!(matches!(&messages(&told(&mut lobby, at(0)), 1)[..], [ToPlayer::Sessions { .. }, ToPlayer::Welcome(_)]));
+    assert!(matches!(
+        &messages(&told(&mut lobby, at(0)), 1)[..],
+        [ToPlayer::Sessions { .. }, ToPlayer::Welcome(_), ToPlayer::Present { last: true, .. }]
+    ));
     // Who came and what the game says is in the next list.
     lobby.hub_mut("Blue").unwrap().drain("it is late");
     lobby.hub_mut("Red").unwrap().set_tags(Tags::new()).unwrap();

@@ -234,3 +234,71 @@ fn whoever_comes_back_still_owns_what_it_was_given() {
         assert_seen(&mut world, viewer, ball);
     }
 }
+
+/// What happened while nobody was listening is made good when a player comes back.
+#[test]
+fn whoever_comes_back_learns_what_went_and_came_meanwhile() {
+    let mut world = game(HubConfig::default());
+    let (tank, ball) = (make(&mut world, 0), make(&mut world, 2));
+    play(&mut world, 500);
+    let local = world.local(2);
+    world.guests[2].seat.give(ball, HostId(2), local).unwrap();
+    play(&mut world, 300);
+    let local = world.local(1);
+    world.guests[1].seat.adopt(ball, Threshold::within(0.1), local).unwrap();
+    let now = world.now;
+    let gift = world.hub.make(Threshold::within(0.1), Vec::new(), now).unwrap();
+    play(&mut world, 500);
+    world.guests[1].linked = false;
+    let lost = world.guests[1].connection;
+    world.hub.handle_disconnected(lost, world.now);
+    let local = world.local(1);
+    world.guests[1].seat.handle_lost("a test", local);
+    assert_eq!(world.guests[1].seat.give(ball, HostId(1), local), Err(SeatError::NotReady), "nobody would hear of it");
+    // Meanwhile the first tank and the third player go, and the server takes the ball away.
+    let local = world.local(0);
+    world.guests[0].seat.unmake(tank, local).unwrap();
+    world.guests[2].seat.leave().unwrap();
+    play(&mut world, 200);
+    let now = world.now;
+    world.hub.assign(ball, SERVER, now).unwrap();
+    world.reconnect(1);
+    play(&mut world, 1_500);
+    assert!(world.guests[1].closed.is_none(), "{:?}", world.guests[1].closed);
+    let events = &world.guests[1].events;
+    assert!(events.contains(&SeatEvent::Gone { entity: tank }), "{events:?}");
+    assert!(events.iter().any(|e| matches!(e, SeatEvent::Left { host: HostId(3), .. })));
+    assert_eq!(world.guests[1].seat.owned().count(), 0);
+    assert_seen(&mut world, 1, ball);
+    assert_seen(&mut world, 1, gift);
+    assert_eq!(off(&mut world, 1, tank), Err(PlaceError::Unknown(tank)));
+}
+
+/// A player is told of everything, however much that is; what would not fit into a message is refused when it is made.
+#[test]
+fn a_crowd_is_told_of_in_parts() {
+    let mut world = game(HubConfig::default());
+    let now = world.now;
+    for _ in 0..300 {
+        world.hub.make(Threshold::within(0.1), vec![7; 1_000], now).unwrap();
+    }
+    assert_eq!(world.hub.make(Threshold::within(0.1), vec![7; 2_000], now), Err(EntityError::AboutTooLong));
+    let local = world.local(0);
+    assert!(world.guests[0].seat.make(Threshold::within(0.1), vec![7; 2_000], local).is_err());
+    let late = world.join(SeatConfig::named("Dee"), 10);
+    world.run(1_000, |_| {});
+    assert_eq!(world.guests[late].events.iter().filter(|e| matches!(e, SeatEvent::Made(_))).count(), 300);
+}
+
+/// What the server takes from a player is not the player's any more.
+#[test]
+fn what_the_server_unmakes_is_gone_for_its_owner_too() {
+    let mut world = game(HubConfig::default());
+    let tank = make(&mut world, 0);
+    play(&mut world, 500);
+    let now = world.now;
+    world.hub.unmake(tank, now).unwrap();
+    play(&mut world, 200);
+    assert_eq!(world.guests[0].seat.owned().count(), 0);
+    assert!(world.guests[0].events.contains(&SeatEvent::Gone { entity: tank }));
+}

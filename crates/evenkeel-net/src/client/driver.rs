@@ -9,6 +9,7 @@ use evenkeel::HostId;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -50,7 +51,7 @@ pub(super) enum Report {
     /// Somebody connected, or let us connect.
     Met(super::links::Meeting),
     /// Something came from a peer.
-    FromPeer(HostId, Arrived),
+    FromPeer(HostId, u64, Arrived),
     /// A connection to a peer has ended, of this number.
     Parted(HostId, u64),
     /// It is time to try a peer again.
@@ -88,6 +89,9 @@ impl Driver {
     pub(super) async fn run(mut self) {
         loop {
             self.flush();
+            if self.shared.leaving.load(Ordering::Relaxed) {
+                return;
+            }
             let wake = self.wake();
             tokio::select! {
                 report = self.reports.recv() => match report {
@@ -132,8 +136,10 @@ impl Driver {
                 // A server that says what cannot be read is of another version: what it says is left out.
                 let _ = shared.seat().handle_message(&bytes, shared.ticking.at(at));
             }
-            Report::FromPeer(from, Arrived { at, what: What::Datagram(bytes) }) => {
-                shared.seat().handle_peer_datagram(from, &bytes, shared.ticking.at(at));
+            Report::FromPeer(from, number, Arrived { at, what: What::Datagram(bytes) }) => {
+                if self.links.as_ref().is_some_and(|links| links.is_current(from, number)) {
+                    shared.seat().handle_peer_datagram(from, &bytes, shared.ticking.at(at));
+                }
             }
             // Players say to each other by the server what must arrive.
             Report::FromPeer(..) => {}
@@ -181,6 +187,9 @@ impl Driver {
         let mut seat = shared.seat();
         if let Some(links) = &mut self.links {
             let you = seat.you();
+            while let Some(host) = seat.poll_departed() {
+                links.forget(host);
+            }
             while let Some(introduction) = seat.poll_introduction() {
                 links.introduce(introduction, you);
             }

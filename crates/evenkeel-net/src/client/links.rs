@@ -85,13 +85,20 @@ impl Links {
     pub(super) fn introduce(&mut self, introduction: Introduction, you: Option<HostId>) {
         if you != self.you {
             // Another session: everybody is somebody else.
-            self.known.clear();
+            for host in self.known.keys().copied().collect::<Vec<_>>() {
+                self.forget(host);
+            }
             self.you = you;
         }
         let host = introduction.host;
+        let same = |known: &Acquaintance| known.introduction.certificate == introduction.certificate;
+        if !self.known.get(&host).is_some_and(same) {
+            self.forget(host);
+        }
         self.dial(&introduction);
         let link = self.known.remove(&host).and_then(|known| known.link);
         self.known.insert(host, Acquaintance { introduction, tries: 1, link });
+        self.retry_later(host);
         let now = Instant::now();
         let (theirs, others) = std::mem::take(&mut self.early)
             .into_iter()
@@ -104,6 +111,19 @@ impl Links {
                 let _ = report.send(Report::Met(meeting)).await;
             });
         }
+    }
+
+    /// Somebody has left, or is somebody else now.
+    pub(super) fn forget(&mut self, host: HostId) {
+        if let Some(link) = self.known.remove(&host).and_then(|known| known.link) {
+            link.sender.close("left");
+        }
+    }
+
+    /// Whether that is the connection in use.
+    pub(super) fn is_current(&self, host: HostId, number: u64) -> bool {
+        let link = self.known.get(&host).and_then(|known| known.link.as_ref());
+        link.is_some_and(|link| link.number == number)
     }
 
     fn dial(&self, introduction: &Introduction) {
@@ -131,6 +151,7 @@ impl Links {
     pub(super) fn met(&mut self, meeting: Meeting) -> Option<HostId> {
         let host = meeting.host;
         let Some(known) = self.known.get_mut(&host) else {
+            self.early.retain(|(came, _)| came.elapsed() < WAITING.1);
             if self.early.len() < WAITING.0 {
                 self.early.push((Instant::now(), meeting));
             }
@@ -203,7 +224,7 @@ fn read(connection: Connection, host: HostId, number: u64, report: mpsc::Sender<
     let (sender, mut receiver) = connection.split();
     tokio::spawn(async move {
         while let Some(arrived) = receiver.receive().await {
-            if report.send(Report::FromPeer(host, arrived)).await.is_err() {
+            if report.send(Report::FromPeer(host, number, arrived)).await.is_err() {
                 return;
             }
         }

@@ -15,12 +15,12 @@ use crate::ticking::Ticking;
 use crate::transport::{self, ConnectConfig, Trust};
 use driver::{Dialler, Driver};
 use evenkeel::{EntityConfig, EntityId, GlobalTime, HostId, Instant, PlaceError, Placement, Pose};
-use evenkeel_link::HostClock;
+pub use evenkeel_link::HostClock;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
-use tokio::task::JoinHandle;
 
 /// How a [`Client`] is set up. Start from [`ClientConfig::new`] and change what matters.
 #[derive(Clone, Debug)]
@@ -69,10 +69,10 @@ impl std::error::Error for StartError {}
 /// A player's part in a session, kept up in the background: it connects, connects again when the connection is lost, and sends
 /// and receives by itself. No method waits: call them from a game loop as well as from a task.
 ///
-/// [`start`](Self::start) it within a tokio runtime, or [`spawn`](Self::spawn) it without one. It leaves when it is dropped.
+/// [`start`](Self::start) it within a tokio runtime, or [`spawn`](Self::spawn) it without one. It says farewell when it is dropped,
+/// in the background: [`leave`](Self::leave) waits for that. Inside [`with`](Self::with), use the seat and not the client.
 pub struct Client {
     shared: Arc<Shared>,
-    task: JoinHandle<()>,
     /// The thread it runs on, if it has one of its own.
     _background: Option<Background>,
 }
@@ -86,6 +86,8 @@ pub(crate) struct Shared {
     link: Mutex<LinkState>,
     /// How the connection fares, if there is one.
     sender: Mutex<Option<transport::Sender>>,
+    /// Whether it is to end once all is said.
+    leaving: AtomicBool,
 }
 
 /// What the connection does.
@@ -118,12 +120,13 @@ impl Shared {
 
 impl Client {
     /// Asks to join the session at a URL, `https://host:port/`, in the background. [`is_ready`](Self::is_ready) says when one is
-    /// in; [`poll_event`](Self::poll_event) says so too, or why not. Must be called within a tokio runtime.
+    /// in; [`poll_event`](Self::poll_event) says so too, or why the server does not want it; [`link`](Self::link) says why it cannot be
+    /// reached. Must be called within a tokio runtime.
     pub fn start(url: &str, trust: Trust, seat: SeatConfig) -> Result<Self, StartError> {
         Self::start_with(ClientConfig::new(url, trust, seat))
     }
 
-    /// Starts with more to say about it.
+    /// Starts with more to say about it. Must be called within a tokio runtime.
     pub fn start_with(config: ClientConfig) -> Result<Self, StartError> {
         Self::drive(config, Dialler::Alone)
     }
@@ -155,16 +158,19 @@ impl Client {
     }
 
     fn drive(config: ClientConfig, dialler: Dialler) -> Result<Self, StartError> {
-        let seat = Seat::new(config.seat).map_err(|error| StartError::Seat(SeatError::Message(error)))?;
+        let seat = SeatConfig { secret: crate::ticking::secret(config.seat.secret), ..config.seat };
+        let seat = Seat::new(seat).map_err(|error| StartError::Seat(SeatError::Message(error)))?;
         let shared = Arc::new(Shared {
             seat: Mutex::new(seat),
             ticking: Ticking::new(config.host_clock),
             touched: Notify::new(),
             link: Mutex::new(LinkState::Connecting { after: None }),
             sender: Mutex::new(None),
+            leaving: AtomicBool::new(false),
         });
         let driver = Driver::new(shared.clone(), dialler, config.url, config.connect);
-        Ok(Self { shared, task: tokio::spawn(driver.run()), _background: None })
+        tokio::spawn(driver.run());
+        Ok(Self { shared, _background: None })
     }
 
     /// What the connection does at present.
@@ -249,6 +255,8 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.task.abort();
+        let _ = self.with(|seat, _| seat.leave());
+        self.shared.leaving.store(true, Ordering::Relaxed);
+        self.shared.touched.notify_one();
     }
 }

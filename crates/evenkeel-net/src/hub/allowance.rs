@@ -20,12 +20,17 @@ impl Allowance {
 
     /// Whether one more is allowed now.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
+        self.take_many(1, now)
+    }
+
+    /// Whether so many more are allowed now.
+    pub(crate) fn take_many(&mut self, count: usize, now: Instant) -> bool {
         let passed = now.since(self.at).as_secs_f64().max(0.0);
         self.left = (self.left + passed * self.per_second).min(self.most);
         self.at = self.at.max(now);
-        let allowed = self.left >= 1.0;
+        let allowed = self.left >= count as f64;
         if allowed {
-            self.left -= 1.0;
+            self.left -= count as f64;
         }
         allowed
     }

@@ -53,9 +53,12 @@ pub struct HubConfig {
     pub datagrams_per_second: u32,
     /// Messages a second that one player may send. Default: 200.
     pub messages_per_second: u32,
+    /// Bytes of messages a second that one player may send, and twice as many at once. Default: 256 KiB.
+    pub bytes_per_second: u32,
     /// The largest datagram, in bytes. Default: 1,100, which WebTransport carries everywhere.
     pub max_datagram: usize,
-    /// Random bytes of the server's own: numbers that players must not guess are made of them.
+    /// Random bytes of the server's own: numbers that players must not guess are made of them. A
+    /// [`Server`](crate::Server) makes some if they are all zero.
     pub secret: [u8; 16],
 }
 
@@ -80,6 +83,7 @@ impl Default for HubConfig {
             rejoin_within: Duration::from_secs(10),
             datagrams_per_second: 1_000,
             messages_per_second: 200,
+            bytes_per_second: 256 * 1024,
             max_datagram: 1_100,
             secret: [0; 16],
         }

@@ -1,7 +1,7 @@
 //! Who owns what, and movement passed on.
 
 use super::{Connection, Hub, HubEvent};
-use crate::protocol::{self, Model, SERVER, ToPlayer, entity_of, maker_of};
+use crate::protocol::{self, MAX_ABOUT, Model, SERVER, ToPlayer, entity_of, maker_of};
 use evenkeel::{EntityConfig, EntityId, GlobalTime, HostId, Instant, Pose, SenderError, Threshold};
 use std::fmt;
 
@@ -19,6 +19,8 @@ pub enum EntityError {
     TooMany,
     /// In a session of peers only, the server moves nothing.
     PeersOnly,
+    /// What is said about it is longer than [`MAX_ABOUT`].
+    AboutTooLong,
     /// The sender refused it.
     Sender(SenderError),
 }
@@ -31,6 +33,7 @@ impl fmt::Display for EntityError {
             Self::NoPlayer(host) => write!(f, "{host} is not here"),
             Self::TooMany => write!(f, "the server has named all the entities it can"),
             Self::PeersOnly => write!(f, "in a session of peers only, the server moves nothing"),
+            Self::AboutTooLong => write!(f, "what is said about an entity must have at most {MAX_ABOUT} bytes"),
             Self::Sender(error) => error.fmt(f),
         }
     }
@@ -48,6 +51,9 @@ impl Hub {
     ) -> Result<EntityId, EntityError> {
         if self.config.model == Model::PeerToPeer {
             return Err(EntityError::PeersOnly);
+        }
+        if about.len() > MAX_ABOUT {
+            return Err(EntityError::AboutTooLong);
         }
         let entity = entity_of(SERVER, self.made).ok_or(EntityError::TooMany)?;
         let time = self.now(now);
@@ -79,6 +85,14 @@ impl Hub {
 
     /// Gives any entity to a player, or to the server itself ([`SERVER`]). It goes on as it was until the new owner speaks.
     pub fn assign(&mut self, entity: EntityId, to: HostId, now: Instant) -> Result<(), EntityError> {
+        if self.entities.get(&entity).is_some_and(|made| made.owner == to) {
+            return Ok(());
+        }
+        self.hand(entity, to, now)
+    }
+
+    /// The same, also to who has it: whoever gave it away has stopped to send.
+    fn hand(&mut self, entity: EntityId, to: HostId, now: Instant) -> Result<(), EntityError> {
         let here = self.members.get(&to).is_some_and(|member| member.connection.is_some());
         if to != SERVER && !here {
             return Err(EntityError::NoPlayer(to));
@@ -87,12 +101,18 @@ impl Hub {
         if to == SERVER && self.config.model == Model::PeerToPeer {
             return Err(EntityError::PeersOnly);
         }
+        let before = made.owner;
         (made.owner, made.epoch) = (to, made.epoch.saturating_add(1));
         let made = made.clone();
         if to == SERVER {
             self.receiver.revoke(entity);
         } else {
             self.receiver.grant(entity, to, made.epoch);
+        }
+        // Whoever owns it may see it, and whoever did is told in any case.
+        self.judged.remove(&(entity, to));
+        if before != to && !self.may_see(entity, before) {
+            self.tell(before, &ToPlayer::Gone { entity });
         }
         // First everybody learns whose it is, then how much it matters to whom.
         self.tell_viewers(&made, to);
@@ -104,19 +124,18 @@ impl Hub {
 
     /// A player makes an entity, one of its own names.
     pub(super) fn make_for(&mut self, owner: HostId, from: Connection, entity: EntityId, about: Vec<u8>, now: Instant) {
-        let known = self.entities.get(&entity).map(|made| made.owner);
-        if known == Some(owner) {
-            // It came back and says what it has: that is known here.
-            return;
-        }
-        if known.is_some() && maker_of(entity) == owner {
-            // It gave it away, or it was taken, while it was not here.
-            return;
-        }
         if maker_of(entity) != owner {
             return self.expel(from, "it made an entity in another player's name", now);
         }
-        let owned = self.entities.values().filter(|e| e.owner == owner).count();
+        if self.entities.contains_key(&entity) {
+            // It came back and says what it has: that is known here, or it was given away meanwhile.
+            return;
+        }
+        if about.len() > MAX_ABOUT {
+            return self.expel(from, "it said too much about an entity", now);
+        }
+        // What others gave it does not count: nobody is to be sent away for that.
+        let owned = self.entities.values().filter(|e| e.owner == owner && maker_of(e.entity) == owner).count();
         let most = self.members.get(&owner).map_or(0, |member| member.pass.max_entities);
         if owned >= most as usize {
             return self.expel(from, "it made more entities than it may have", now);
@@ -151,9 +170,9 @@ impl Hub {
         }
         let owned = self.entities.values().filter(|e| e.owner == to).count();
         let room = to == SERVER || self.members.get(&to).is_some_and(|m| owned < m.pass.max_entities as usize);
-        if !room || self.assign(entity, to, now).is_err() {
+        if !room || self.hand(entity, to, now).is_err() {
             // It has stopped to send: it gets it anew.
-            let _ = self.assign(entity, owner, now);
+            let _ = self.hand(entity, owner, now);
         }
     }
 

@@ -25,8 +25,8 @@ pub(super) struct Hello {
 impl Hub {
     /// Somebody connected, from there if that is known. Nothing else is known of it before it says hello.
     pub fn handle_connected(&mut self, connection: Connection, remote: Option<SocketAddr>, now: Instant) {
-        if self.guests.len() >= self.config.max_guests || self.ending.is_some() {
-            let why = if self.ending.is_some() { Refusal::Ending } else { Refusal::Full };
+        if self.guests.len() >= self.config.max_guests || self.ended {
+            let why = if self.ended { Refusal::Ending } else { Refusal::Full };
             self.refuse(connection, &why);
             return;
         }
@@ -36,7 +36,7 @@ impl Hub {
     /// A message arrived.
     pub fn handle_message(&mut self, from: Connection, bytes: &[u8], now: Instant) {
         if let Some(host) = self.connections.get(&from).copied() {
-            let allowed = self.members.get_mut(&host).is_some_and(|member| member.messages.take(now));
+            let allowed = self.may_say(host, bytes.len(), now);
             if allowed && levels::is_message(bytes) {
                 return self.take_ordered(host, from, bytes, now);
             }
@@ -74,7 +74,8 @@ impl Hub {
         if hello.name.is_empty() || hello.name.len() > MAX_NAME {
             return Err(Refusal::Name);
         }
-        if self.ending.is_some() {
+        // Whoever has a place here may come back to it until the end.
+        if self.ending.is_some() && (self.ended || hello.returning.is_none()) {
             return Err(Refusal::Ending);
         }
         if self.config.model == Model::PeerToPeer && hello.peer.is_none() {

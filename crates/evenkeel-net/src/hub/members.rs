@@ -3,13 +3,17 @@
 use super::allowance::Allowance;
 use super::guests::Hello;
 use super::peers::Reachable;
-use super::{Connection, Hub, HubEvent, Pass};
+use super::{Connection, Hub, HubEvent, Outgoing, Pass, What};
 use crate::levels::Levels;
 use crate::protocol::{self, Player, ToPlayer, ToServer, Welcome};
 use evenkeel::{HostId, Instant};
 use siphasher::sip::SipHasher24;
 use std::collections::BTreeSet;
 use std::hash::Hasher;
+
+/// So many are told of in one message, at most: what is said about entities and how players are called is limited.
+const PLAYERS_AT_ONCE: usize = 128;
+const ENTITIES_AT_ONCE: usize = 32;
 
 /// A player who is here, or may come back.
 #[derive(Debug)]
@@ -21,6 +25,8 @@ pub(super) struct Member {
     pub(super) connection: Option<Connection>,
     pub(super) datagrams: Allowance,
     pub(super) messages: Allowance,
+    /// Bytes of messages.
+    pub(super) bytes: Allowance,
     /// The game's own messages, on the present connection.
     pub(super) levels: Levels,
     /// Unusable datagrams in a row.
@@ -38,6 +44,8 @@ impl Hub {
         if let Some(old) = self.members.get(&host).and_then(|member| member.connection) {
             // The connection that it lost has not noticed yet.
             self.disconnect(old, host, now);
+            let what = What::Close("the player came back by another connection".into());
+            self.outgoing.push_back(Outgoing { to: old, what });
         }
         self.seat(connection, host, hello, pass, now);
         self.elect();
@@ -58,13 +66,22 @@ impl Hub {
     fn seat(&mut self, connection: Connection, host: HostId, hello: Hello, pass: Pass, now: Instant) {
         let time = self.now(now);
         let Hello { name, peer, seen, .. } = hello;
+        let before = self.members.get(&host);
+        // Whoever comes back is who it was, and has said what it has said.
+        let name = before.map_or(name, |before| before.name.clone());
+        let datagrams = Allowance::new(self.config.datagrams_per_second, now);
+        let messages = Allowance::new(self.config.messages_per_second, now);
+        let bytes = Allowance::new(self.config.bytes_per_second, now);
+        let (datagrams, messages, bytes) =
+            before.map_or((datagrams, messages, bytes), |before| (before.datagrams, before.messages, before.bytes));
         let member = Member {
             name,
             secret: self.secret_of(host, now),
             pass,
             connection: Some(connection),
-            datagrams: Allowance::new(self.config.datagrams_per_second, now),
-            messages: Allowance::new(self.config.messages_per_second, now),
+            datagrams,
+            messages,
+            bytes,
             levels: Levels::new(self.level_limits()),
             unusable: 0,
             reachable: peer.map(|offer| Reachable { offer, seen }),
@@ -98,25 +115,39 @@ impl Hub {
     fn welcome(&mut self, connection: Connection, host: HostId, again: bool) {
         let Some(member) = self.members.get(&host) else { return };
         let (name, secret) = (member.name.clone(), member.secret);
-        let player = |(host, member): (&HostId, &Member)| Player { host: *host, name: member.name.clone() };
-        let others = self.members.iter().filter(|(other, _)| **other != host).map(player).collect();
         let welcome = Welcome {
             you: host,
             secret,
             format: protocol::encode_format(&self.config.format),
             placing: self.config.placing.into(),
-            players: others,
+            again,
             model: self.config.model,
             peers_policy: self.config.peers_policy.clone(),
             leader: self.leader(),
-            entities: self.entities.values().filter(|e| self.may_see(e.entity, host)).cloned().collect(),
         };
         self.say(connection, &ToPlayer::Welcome(Box::new(welcome)));
+        self.show_around(connection, host);
         tracing::Span::current().record("host", host.0).record("name", tracing::field::debug(&name));
         // Names are whatever players like: quoted, so that none of them writes lines of its own into a log.
         tracing::info!(connection = connection.0, host = host.0, ?name, again, "joined");
         self.tell_others(host, &ToPlayer::Came(Player { host, name: name.clone() }));
         self.tell_application(HubEvent::Came { host, name, again });
+    }
+
+    /// Tells a player who and what is here besides, in parts that fit into messages.
+    fn show_around(&mut self, connection: Connection, host: HostId) {
+        let player = |(host, member): (&HostId, &Member)| Player { host: *host, name: member.name.clone() };
+        let mut players = self.members.iter().filter(|(other, _)| **other != host).map(player).collect::<Vec<_>>();
+        let mut entities: Vec<_> = self.entities.values().filter(|e| self.may_see(e.entity, host)).cloned().collect();
+        loop {
+            let some_players = players.split_off(players.len().saturating_sub(PLAYERS_AT_ONCE));
+            let some_entities = entities.split_off(entities.len().saturating_sub(ENTITIES_AT_ONCE));
+            let last = players.is_empty() && entities.is_empty();
+            self.say(connection, &ToPlayer::Present { players: some_players, entities: some_entities, last });
+            if last {
+                return;
+            }
+        }
     }
 
     pub(super) fn handle_member(&mut self, host: HostId, from: Connection, message: ToServer, now: Instant) {
@@ -149,6 +180,16 @@ impl Hub {
         self.elect();
     }
 
+    /// Sends a player away, for good, with a reason. Answers whether it was here.
+    pub fn send_away(&mut self, host: HostId, why: &str, now: Instant) -> bool {
+        match self.members.get(&host).map(|member| member.connection) {
+            Some(Some(connection)) => self.expel(connection, why, now),
+            Some(None) => self.leave(host, why, now),
+            None => return false,
+        }
+        true
+    }
+
     pub(super) fn let_go_of_the_lost(&mut self, now: Instant) {
         let within = self.config.rejoin_within;
         let gone = |lost: &Instant| now.since(*lost) >= within;
@@ -164,6 +205,7 @@ impl Hub {
         self.lost.remove(&host);
         if let Some(connection) = member.connection {
             self.connections.remove(&connection);
+            self.outgoing.push_back(Outgoing { to: connection, what: What::Close(why.to_owned()) });
         }
         tracing::info!(host = host.0, name = ?member.name, why, "left");
         self.config.gate.released(&member.pass);

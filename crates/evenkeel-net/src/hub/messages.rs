@@ -58,11 +58,17 @@ impl Hub {
             }
             return;
         };
-        if self.members.get_mut(&host).is_some_and(|member| member.messages.take(now)) {
+        if self.may_say(host, bytes.len(), now) {
             self.take(host, from, now, |levels| levels.handle_unordered(bytes));
         } else {
             self.expel(from, "it sends too many messages", now);
         }
+    }
+
+    /// Whether a player may say one more message of so many bytes.
+    pub(super) fn may_say(&mut self, host: HostId, bytes: usize, now: Instant) -> bool {
+        let member = self.members.get_mut(&host);
+        member.is_some_and(|member| member.messages.take(now) && member.bytes.take_many(bytes, now))
     }
 
     /// A message of the game arrived in order. It has been counted.

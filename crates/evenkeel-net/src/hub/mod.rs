@@ -179,6 +179,8 @@ pub struct Hub {
     /// The number of the last player who came.
     last_host: u32,
     ending: Option<String>,
+    /// Whether all connections were closed for it.
+    ended: bool,
 }
 
 impl Hub {
@@ -220,6 +222,7 @@ impl Hub {
             tally: Tally::default(),
             last_host: SERVER.0,
             ending: None,
+            ended: false,
         })
     }
 
@@ -313,6 +316,7 @@ impl Hub {
     pub fn end(&mut self, why: &str) {
         tracing::info!(why, players = self.members.len(), "the session ends");
         self.tell_all(&ToPlayer::Ending { why: why.to_owned() });
+        self.ended = true;
         self.ending = Some(why.to_owned());
         let open: Vec<Connection> = self.connections.keys().chain(self.guests.keys()).copied().collect();
         for to in open {

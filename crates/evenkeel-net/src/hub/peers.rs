@@ -57,6 +57,7 @@ impl Hub {
         let changed = if up { member.linked.insert(peer) } else { member.linked.remove(&peer) };
         if changed {
             self.review_pair(host, peer, now);
+            self.review_pair(peer, host, now);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Who may see what, and how much it matters to them.
 
 use super::Hub;
-use crate::protocol::{self, Model, ToPlayer};
-use evenkeel::{Duration, EntityId, HostId, Instant, Relevance, SenderError, State};
+use crate::protocol::{self, Model, SERVER, ToPlayer};
+use evenkeel::{Duration, EntityId, GlobalTime, HostId, Instant, Relevance, SenderError, State};
 
 /// One player and one entity of somebody else's, for whoever decides whether the one may see the other.
 #[derive(Clone, Copy, Debug)]
@@ -104,15 +104,22 @@ impl Hub {
         }
     }
 
+    /// Where an entity is at a time of the session, as far as the server knows: by its owner's newest vector, or by its own.
+    pub fn whereabouts(&self, entity: EntityId, at: GlobalTime) -> Option<State> {
+        let ledger = self.sender.ledger();
+        let own = || ledger.newest(ledger.entity(entity)?).map(|vector| (vector.generated, vector.motion));
+        let newest = match self.entities.get(&entity)?.owner {
+            SERVER => own(),
+            _ => self.receiver.newest(entity),
+        };
+        newest.map(|(generated, motion)| motion.at(at.since(generated).as_secs_f64()))
+    }
+
     fn judge_sight(&mut self, entity: EntityId, viewer: HostId, now: Instant) {
         let time = self.now(now);
-        let where_is = |hub: &Self, id: EntityId| {
-            let (generated, motion) = hub.receiver.newest(id)?;
-            Some(motion.at(time.since(generated).as_secs_f64()))
-        };
-        let state = where_is(self, entity);
+        let state = self.whereabouts(entity, time);
         let first = self.entities.values().find(|e| e.owner == viewer).map(|e| e.entity);
-        let viewpoint = first.and_then(|id| where_is(self, id));
+        let viewpoint = first.and_then(|id| self.whereabouts(id, time));
         let (Some(scope), Some(about)) = (&mut self.config.scope, self.entities.get(&entity)) else { return };
         let Some(member) = self.members.get(&viewer).filter(|_| about.owner != viewer) else { return };
         let sight = Sight { entity: about, state, viewer, name: &member.name, viewpoint };
@@ -127,7 +134,9 @@ impl Hub {
     /// Tells the sender how much an entity matters to a player.
     pub(super) fn apply(&mut self, entity: EntityId, viewer: HostId, now: Instant) {
         let Some(owner) = self.entities.get(&entity).map(|made| made.owner) else { return };
-        let told_directly = self.members.get(&owner).is_some_and(|member| member.linked.contains(&viewer));
+        let says = |one: HostId, other: HostId| self.members.get(&one).is_some_and(|m| m.linked.contains(&other));
+        // Both must say so: nobody is cut off because another claims to tell it everything.
+        let told_directly = says(owner, viewer) && says(viewer, owner);
         // Nobody is told about what it owns itself, or hears from the owner: it knows better.
         let relevance = if owner == viewer || told_directly || self.config.model == Model::PeerToPeer {
             Relevance::OutOfScope

@@ -30,6 +30,9 @@ impl Default for LevelLimits {
     }
 }
 
+/// What a connection carries on a stream of its own at most, less the envelope.
+const LONGEST_UNORDERED: usize = 32 * 1024 - 16;
+
 impl LevelLimits {
     /// The longest message at a level, in bytes.
     ///
@@ -40,7 +43,8 @@ impl LevelLimits {
     /// ```
     pub fn longest(&self, level: Level) -> usize {
         match level {
-            Level::Ordered | Level::Unordered => self.max_message,
+            Level::Ordered => self.max_message,
+            Level::Unordered => self.max_message.min(LONGEST_UNORDERED),
             Level::Quickest => self.max_datagram.saturating_sub(wire::QUICKEST_OVERHEAD),
             Level::Unreliable | Level::Newest(_) => self.max_datagram.saturating_sub(wire::DATAGRAM_OVERHEAD),
         }

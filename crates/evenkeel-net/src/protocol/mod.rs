@@ -29,6 +29,8 @@ pub const APPLICATION: u8 = 0xA0;
 pub const PASSED_ON: u8 = 0xA1;
 /// No message is longer, in bytes.
 pub const MAX_MESSAGE: usize = 64 * 1024;
+/// What a game says about an entity is no longer, in bytes.
+pub const MAX_ABOUT: usize = 1024;
 /// Names are no longer, in bytes.
 pub const MAX_NAME: usize = 64;
 
@@ -110,6 +112,15 @@ pub enum ToPlayer {
     Welcome(Box<Welcome>),
     /// No.
     Refused(Refusal),
+    /// Who and what is here besides; it follows the welcome, in as many parts as it takes.
+    Present {
+        /// Some of the other players.
+        players: Vec<Player>,
+        /// Some of the entities, the player's own included.
+        entities: Vec<Entity>,
+        /// Whether that was all.
+        last: bool,
+    },
     /// Somebody came.
     Came(Player),
     /// Somebody left.
@@ -137,7 +148,7 @@ pub enum ToPlayer {
     },
     /// Everything is shown later, or sooner, from then on.
     Lag(LagChange),
-    /// The server ends this: do not come back before so many seconds.
+    /// The server lets nobody in any more, and may end soon.
     Ending {
         /// Why.
         why: String,
@@ -169,10 +180,8 @@ pub struct Welcome {
     pub peers_policy: (String, String),
     /// Whose clock is the session's.
     pub leader: HostId,
-    /// Everybody else.
-    pub players: Vec<Player>,
-    /// Everything there is.
-    pub entities: Vec<Entity>,
+    /// Whether the player was here before, and has what it had.
+    pub again: bool,
 }
 
 /// [`Placing`], as it travels.

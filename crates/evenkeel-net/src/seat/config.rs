@@ -12,13 +12,13 @@ pub struct SeatConfig {
     pub session: String,
     /// What others shall call the player.
     pub name: String,
-    /// The operator's leave to join. Default: none.
+    /// The operator's leave to join: the bytes of the text that `evenkeel token issue` prints. Default: none.
     pub token: Vec<u8>,
     /// How jumps of others are hidden. Default: they are not.
     pub smoothing: Smoothing,
     /// The largest datagram, in bytes. Default: 1,100.
     pub max_datagram: usize,
-    /// Random bytes of this host's own.
+    /// Random bytes of this host's own. A [`Client`](crate::Client) makes some if they are all zero.
     pub secret: [u8; 16],
     /// How others can reach this player directly. Default: they cannot.
     pub peer: Option<PeerOffer>,
@@ -43,16 +43,19 @@ impl SeatConfig {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SeatEvent {
-    /// The server let us in. Entities and players that were there before come as events of their own.
+    /// The server let us in. Who and what is here follows as events of their own; what has gone meanwhile, too.
     Welcome {
         /// Our number.
         you: HostId,
-        /// Whether we were here before.
+        /// Whether we were here before and have what we had. If not, everything of before is gone, one's own entities too: make
+        /// them anew.
         again: bool,
     },
-    /// The server does not let us in, or has sent us away.
+    /// The server does not let us in, or has sent us away. [`Refusal::Full`] and [`Refusal::Ending`] are tried again; the others
+    /// are final.
     Refused(Refusal),
-    /// The connection was lost. What others do freezes until there is another.
+    /// The connection to the server was lost; another is tried for. Meanwhile the others go on as they were last seen, for as long
+    /// as the session extrapolates; those who are reached directly go on as ever.
     Lost {
         /// Why.
         why: String,
@@ -66,11 +69,11 @@ pub enum SeatEvent {
         /// Why.
         why: String,
     },
-    /// There is an entity of somebody else's, or it is somebody else's now.
+    /// There is an entity of somebody else's, or it is somebody else's now: the same one may be told of more than once.
     Made(Entity),
-    /// An entity is ours from now on: [`adopt`](super::Seat::adopt) it, or give it on.
+    /// An entity is ours from now on: [`adopt`](super::Seat::adopt) it, give it on, or unmake it.
     Given(Entity),
-    /// An entity is no more.
+    /// An entity is no more, or may not be seen any more. It may be one's own: then it is not ours any more either.
     Gone {
         /// Which.
         entity: EntityId,
@@ -96,7 +99,7 @@ pub enum SeatEvent {
         /// What.
         bytes: Vec<u8>,
     },
-    /// The server ends the session.
+    /// The server lets nobody in any more, and may end soon.
     Ending {
         /// Why.
         why: String,

@@ -5,8 +5,8 @@ use crate::protocol::{self, Entity, Model, SERVER, Welcome};
 use evenkeel::policy::by_name;
 use evenkeel::wire::Format;
 use evenkeel::{
-    Budget, EntityConfig, EntityId, GlobalTime, HostId, Placing, Pose, Receiver, ReceiverConfig, Sender, SenderConfig,
-    SenderError,
+    Budget, EntityConfig, EntityId, GlobalTime, Handover, HostId, Placing, Pose, Receiver, ReceiverConfig, Sender,
+    SenderConfig, SenderError,
 };
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ impl Inside {
         config: EntityConfig,
         now: GlobalTime,
     ) -> Result<(), SenderError> {
-        let handover = evenkeel::Handover { entity, epoch, motion: self.receiver.newest(entity) };
+        let handover = Handover { entity, epoch, motion: self.receiver.newest(entity) };
         self.senders().try_for_each(|sender| sender.adopt_entity(&handover, config, now))?;
         self.receiver.forget(&handover);
         Ok(())
@@ -94,9 +94,20 @@ impl Inside {
         }
     }
 
-    pub(super) fn unregister(&mut self, entity: EntityId) {
+    /// The server says that an entity is no more. What it tells about itself, it takes leave of, and that is shown with lag; what
+    /// nobody takes leave of any more goes at once.
+    pub(super) fn unregister(&mut self, entity: EntityId, at_once: bool) {
         self.registry.remove(&entity);
+        if at_once {
+            self.receiver.discard(entity);
+        }
         self.receiver.revoke(entity);
+    }
+
+    /// A player has left: what it said is forgotten with it.
+    pub(super) fn forget_peer(&mut self, host: HostId) {
+        self.remove_peer(host);
+        let _ = self.receiver.remove_sender(host);
     }
 
     /// Another way leads to what a player owns.

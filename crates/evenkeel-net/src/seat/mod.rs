@@ -9,6 +9,7 @@ mod inside;
 mod messages;
 mod ownership;
 mod peers;
+mod present;
 
 pub use config::{SeatConfig, SeatError, SeatEvent};
 
@@ -25,7 +26,8 @@ use evenkeel::{
 use inside::Inside;
 use messages::Mail;
 use peers::Peers;
-use std::collections::{BTreeMap, VecDeque};
+use present::Present;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Something to be sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +67,10 @@ pub struct Seat {
     own: BTreeMap<EntityId, (EntityConfig, Vec<u8>)>,
     /// What was given to this player and not adopted yet.
     given: BTreeMap<EntityId, protocol::Entity>,
+    /// Who else is here.
+    players: BTreeSet<HostId>,
+    /// What the server has told since its welcome of who and what is here.
+    present: Present,
     outgoing: VecDeque<ToSend>,
     mail: Mail,
     events: VecDeque<SeatEvent>,
@@ -91,6 +97,8 @@ impl Seat {
             made: 0,
             own: BTreeMap::new(),
             given: BTreeMap::new(),
+            players: BTreeSet::new(),
+            present: Present::default(),
             outgoing: VecDeque::new(),
             mail,
             events: VecDeque::new(),
@@ -200,14 +208,12 @@ impl Seat {
                 self.refused = !matches!(refusal, Refusal::Ending | Refusal::Full);
                 self.tell(SeatEvent::Refused(refusal));
             }
-            ToPlayer::Came(player) => self.tell(SeatEvent::Came(player)),
-            ToPlayer::Left { host, why } => {
-                self.lose_peer(host);
-                self.tell(SeatEvent::Left { host, why });
-            }
+            ToPlayer::Present { players, entities, last } => self.look_around(players, entities, last, now)?,
+            ToPlayer::Came(player) => self.greet(player),
+            ToPlayer::Left { host, why } => self.part(host, why),
             ToPlayer::Entity(entity) => self.hear_of(entity, now),
             ToPlayer::Given(entity) => self.be_given(entity),
-            ToPlayer::Gone { entity } => self.hear_end(entity),
+            ToPlayer::Gone { entity } => self.hear_end(entity, now),
             ToPlayer::Meet(introduction) => self.meet(introduction, now),
             ToPlayer::Leader { host } => self.follow(host, now),
             ToPlayer::Lag(change) => {
@@ -225,7 +231,7 @@ impl Seat {
     }
 
     fn come_in(&mut self, welcome: Welcome, now: Instant) -> Result<(), SeatError> {
-        let again = self.inside.as_ref().is_some_and(|inside| inside.you == welcome.you);
+        let again = welcome.again && self.inside.as_ref().is_some_and(|inside| inside.you == welcome.you);
         let time = self.clock.now(now).unwrap_or(GlobalTime::MIN);
         if again {
             let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
@@ -236,17 +242,16 @@ impl Seat {
             (self.made, self.leader, self.peers) = (0, None, Peers::default());
             self.own.clear();
             self.given.clear();
+            self.players.clear();
+        }
+        self.present = Present::default();
+        for peer in self.linked().collect::<Vec<_>>() {
+            self.say(&ToServer::Linked { peer, up: true }).map_err(SeatError::Message)?;
         }
         self.alone = false;
         self.mail.set_open(true);
         self.tell(SeatEvent::Welcome { you: welcome.you, again });
         self.follow(welcome.leader, now);
-        for (entity, (_, about)) in self.own.clone() {
-            self.say(&ToServer::Make { entity, about }).map_err(SeatError::Message)?;
-        }
-        welcome.players.into_iter().for_each(|player| self.tell(SeatEvent::Came(player)));
-        let others = welcome.entities.into_iter().filter(|entity| entity.owner != welcome.you);
-        others.for_each(|entity| self.hear_of(entity, now));
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! What a player owns: making, moving, giving and taking.
 
 use super::{Seat, SeatError, SeatEvent};
-use crate::protocol::{Entity, ToServer, entity_of};
+use crate::protocol::{Entity, MAX_ABOUT, MessageError, SERVER, ToServer, entity_of};
 use evenkeel::{EntityConfig, EntityId, GlobalTime, HostId, Instant, Pose, Relevance, SenderError};
 
 impl Seat {
@@ -9,7 +9,7 @@ impl Seat {
         self.clock.now(now).ok_or(SeatError::NotReady)
     }
 
-    /// Makes an entity of one's own. `about` is what others are told of it.
+    /// Makes an entity of one's own. `about` is what others are told of it: [`MAX_ABOUT`] bytes at most.
     pub fn make(
         &mut self,
         config: impl Into<EntityConfig>,
@@ -17,6 +17,9 @@ impl Seat {
         now: Instant,
     ) -> Result<EntityId, SeatError> {
         let (time, config) = (self.time(now)?, config.into());
+        if about.len() > MAX_ABOUT {
+            return Err(SeatError::Message(MessageError::TooLong));
+        }
         let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
         let entity = entity_of(inside.you, self.made).ok_or(SeatError::TooManyEntities)?;
         inside.add_entity(entity, config, time)?;
@@ -36,18 +39,22 @@ impl Seat {
     /// Takes an entity of one's own away.
     pub fn unmake(&mut self, entity: EntityId, now: Instant) -> Result<(), SeatError> {
         let time = self.time(now)?;
-        let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
-        inside.remove_entity(entity, time)?;
+        let inside = self.inside.as_mut().filter(|_| !self.alone).ok_or(SeatError::NotReady)?;
+        if self.given.remove(&entity).is_none() {
+            inside.remove_entity(entity, time)?;
+        }
         self.own.remove(&entity);
         self.say(&ToServer::Unmake { entity }).map_err(SeatError::Message)
     }
 
-    /// Gives an entity of one's own to another player, or to the server ([`SERVER`](crate::protocol::SERVER)). It goes on as it was until the new owner
+    /// Gives an entity of one's own to another player, or to the server ([`SERVER`]). It goes on as it was until the new owner
     /// speaks; if that one cannot have it, it comes back as [`SeatEvent::Given`].
     pub fn give(&mut self, entity: EntityId, to: HostId, now: Instant) -> Result<(), SeatError> {
         let (time, via) = (self.time(now)?, self.via(to));
-        let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
-        inside.release(entity, via, time)?;
+        let inside = self.inside.as_mut().filter(|_| !self.alone).ok_or(SeatError::NotReady)?;
+        if self.given.remove(&entity).is_none() {
+            inside.release(entity, via, time)?;
+        }
         self.own.remove(&entity);
         self.say(&ToServer::Give { entity, to }).map_err(SeatError::Message)
     }
@@ -110,9 +117,21 @@ impl Seat {
         self.tell(SeatEvent::Given(entity));
     }
 
-    pub(super) fn hear_end(&mut self, entity: EntityId) {
+    /// The server says that an entity is no more, perhaps one of ours.
+    pub(super) fn hear_end(&mut self, entity: EntityId, now: Instant) {
+        let owner = self.inside.as_ref().and_then(|inside| inside.registry.get(&entity)).map(|(owner, _)| *owner);
+        let by_peers = owner.is_some_and(|owner| self.via(owner) != SERVER);
+        self.end_entity(entity, by_peers, now);
+    }
+
+    /// An entity is no more.
+    pub(super) fn end_entity(&mut self, entity: EntityId, at_once: bool, now: Instant) {
+        let time = self.clock.now(now);
         if let Some(inside) = &mut self.inside {
-            inside.unregister(entity);
+            if let (Some(_), Some(time)) = (self.own.remove(&entity), time) {
+                let _ = inside.remove_entity(entity, time);
+            }
+            inside.unregister(entity, at_once);
         }
         self.given.remove(&entity);
         self.tell(SeatEvent::Gone { entity });

@@ -25,6 +25,7 @@ enum Way {
 pub(super) struct Peers {
     links: BTreeMap<HostId, Way>,
     introductions: VecDeque<Introduction>,
+    departed: VecDeque<HostId>,
 }
 
 impl Peers {
@@ -51,6 +52,11 @@ impl Seat {
         self.peers.introductions.pop_front()
     }
 
+    /// Somebody who has left: its connection, if there is one, is of no use any more.
+    pub fn poll_departed(&mut self) -> Option<HostId> {
+        self.peers.departed.pop_front()
+    }
+
     /// Who is reached directly at present.
     pub fn linked(&self) -> impl Iterator<Item = HostId> + '_ {
         self.peers.links.iter().filter(|(_, way)| **way == Way::Direct).map(|(host, _)| *host)
@@ -63,7 +69,9 @@ impl Seat {
 
     /// The server has somebody for us.
     pub(super) fn meet(&mut self, introduction: Introduction, now: Instant) {
-        let until = now + OPEN_WITHIN;
+        // Where the server passes everything on by its policy, nobody has to wait.
+        let peers_only = self.model() == Some(Model::PeerToPeer);
+        let until = if peers_only { now + OPEN_WITHIN } else { Instant::MAX };
         self.peers.links.entry(introduction.host).or_insert(Way::Opening { until });
         self.peers.introductions.push_back(introduction);
     }
@@ -105,7 +113,8 @@ impl Seat {
     /// The server is gone, perhaps for good: whoever is left decides by itself whose clock it is.
     pub(super) fn handle_alone(&mut self, now: Instant) {
         self.alone = true;
-        if self.model() == Some(Model::PeerToPeer) && self.leader.is_some_and(|leader| !self.peers.is_direct(leader)) {
+        let reached = |leader: HostId| Some(leader) == self.you() || self.peers.is_direct(leader);
+        if self.model() == Some(Model::PeerToPeer) && self.leader.is_some_and(|leader| !reached(leader)) {
             self.elect(now);
         }
     }
@@ -120,8 +129,12 @@ impl Seat {
 
     /// A player left.
     pub(super) fn lose_peer(&mut self, host: HostId) {
-        self.peers.links.remove(&host);
-        self.unreach(host);
+        if self.peers.links.remove(&host).is_some() {
+            self.peers.departed.push_back(host);
+        }
+        if let Some(inside) = &mut self.inside {
+            inside.forget_peer(host);
+        }
     }
 
     /// Time passes: what does not open is passed on.

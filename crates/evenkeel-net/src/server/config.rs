@@ -23,10 +23,10 @@ impl ServerConfig {
     }
 }
 
-/// Lets a session's time go on where it was before a restart: it is the time since 1970, unless the session says otherwise.
+/// Gives a session secrets if it has none, and lets its time go on where it was before a restart: it is the time since 1970, unless the session says otherwise.
 pub(super) fn dated(session: HubConfig, now: Instant) -> HubConfig {
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     let since = Duration::from_nanos(i64::try_from(since.as_nanos()).unwrap_or(0));
     let origin = session.origin.unwrap_or(since - Duration::from_nanos(now.as_nanos()));
-    HubConfig { origin: Some(origin), ..session }
+    HubConfig { origin: Some(origin), secret: crate::ticking::secret(session.secret), ..session }
 }

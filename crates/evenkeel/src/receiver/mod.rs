@@ -281,6 +281,14 @@ impl Receiver {
         track.change_owner(NOBODY, handover.epoch);
     }
 
+    /// Forgets an entity at once, because the game knows that it is gone and no sender will say so. If it is spoken of again, it
+    /// appears again: [`revoke`](Self::revoke) its grant where that must not be.
+    pub fn discard(&mut self, entity: EntityId) {
+        if let Some(&slot) = self.track_index.get(&entity) {
+            self.forget_track(slot);
+        }
+    }
+
     /// Says how far off the clock may be, for [`Placement::uncertainty`].
     pub fn set_clock_uncertainty(&mut self, uncertainty: Duration) {
         self.clock_uncertainty = uncertainty;

@@ -88,6 +88,6 @@ mod tests {
             assert_ne!(*player, name_of(path));
         }
         let quick: Vec<String> = all.iter().filter(|scene| scene.quick).map(Scene::name).collect();
-        assert_eq!(quick, ["accuracy tank", "policies tank", "clock tank"]);
+        assert_eq!(quick, ["accuracy tank", "policies tank", "clock tank, jitter"]);
     }
 }
