@@ -258,3 +258,31 @@ fn whoever_cannot_be_reached_is_told_that_it_must() {
     world.run(200, |_| {});
     assert!(world.guests[guest].events.contains(&SeatEvent::Refused(Refusal::PeersOnly)));
 }
+
+/// Whoever waits for a way that does not open sleeps meanwhile.
+#[test]
+fn a_peer_that_is_not_reached_keeps_nobody_awake() {
+    let mut game = Game::new(Model::Hybrid, |_, _| false);
+    game.play(&[0, 1, 2], 3_000);
+    let local = game.world.local(0);
+    assert!(game.world.guests[0].seat.poll_timeout().unwrap() > local - ms(1));
+    assert!(game.worst(&[0, 1, 2]) < 0.2, "the server tells them");
+}
+
+/// The one who leads goes on leading when the server is gone, whatever its number.
+#[test]
+fn a_leader_without_a_server_does_not_abdicate() {
+    let mut game = Game::new(Model::PeerToPeer, |_, _| true);
+    let lost = game.world.guests[0].connection;
+    game.world.hub.handle_disconnected(lost, game.world.now);
+    game.world.reconnect(0);
+    game.play(&[0, 1, 2], 2_000);
+    assert_eq!(game.leaders(&[0, 1, 2]), [HostId(2); 3]);
+    for guest in 0..3 {
+        let local = game.world.local(guest);
+        game.world.guests[guest].seat.handle_lost("the server is down", local);
+        game.world.guests[guest].connection = evenkeel_net::hub::Connection(999);
+    }
+    game.play(&[0, 1, 2], 1_000);
+    assert_eq!(game.leaders(&[0, 1, 2]), [HostId(2); 3]);
+}
