@@ -13,6 +13,8 @@
 //! - [`seat`]: a player's half;
 //! - [`token`]: who may join what, signed by the operator;
 //! - [`transport`]: connections that carry datagrams and messages, over WebTransport or a WebSocket.
+//!
+//! [`levels`], [`protocol`] and [`seat`] are the crate `evenkeel-session`, which builds for browsers too.
 
 #![forbid(unsafe_code)]
 
@@ -20,19 +22,17 @@ mod background;
 mod client;
 pub mod discovery;
 pub mod hub;
-pub mod levels;
 mod listing;
 pub mod lobby;
 #[cfg(feature = "metrics")]
 pub mod metrics;
-pub mod protocol;
 pub mod report;
-pub mod seat;
 mod server;
 mod ticking;
 pub mod token;
 pub mod transport;
 
 pub use client::{Client, ClientConfig, Frame, HostClock, LinkState, Peer, PeerConfig, StartError};
+pub use evenkeel_session::{levels, protocol, seat};
 pub use listing::{ListError, list_sessions};
 pub use server::{ConditionError, Server, ServerConfig, ServerError, Watcher};

@@ -141,10 +141,10 @@ impl Follower {
         self.see(now);
         let Some(target) = self.global(now) else { return self.slew.last() };
         let skew = self.hull.estimate().map_or(0.0, |estimate| estimate.skew);
-        if self.is_in_doubt(now)
-            && let Some(time) = self.slew.go_on(now, skew)
-        {
-            return Some(time);
+        if self.is_in_doubt(now) {
+            if let Some(time) = self.slew.go_on(now, skew) {
+                return Some(time);
+            }
         }
         let (time, jumped) = self.slew.advance(now, target, skew, self.config.jump_over);
         if let Some(jumped) = jumped {

@@ -120,9 +120,10 @@ impl Seat {
     /// A datagram of so many bytes goes to the server: lets `Quickest` messages go along.
     pub(super) fn go_along(&mut self, beside: usize, now: Instant) {
         let room = self.config.max_datagram.saturating_sub(beside);
-        if self.mail.open
-            && let Some(bytes) = self.mail.levels.ride_along(now, room)
-        {
+        if !self.mail.open {
+            return;
+        }
+        if let Some(bytes) = self.mail.levels.ride_along(now, room) {
             self.outgoing.push_back(ToSend::Datagram(bytes));
         }
     }

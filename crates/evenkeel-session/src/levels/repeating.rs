@@ -124,9 +124,10 @@ impl Repeating {
         };
         let mut progress = false;
         for index in 0..self.window.len() {
-            if arrived(index as i64)
-                && let Some(pending) = self.window[index].take()
-            {
+            if !arrived(index as i64) {
+                continue;
+            }
+            if let Some(pending) = self.window[index].take() {
                 self.bytes -= pending.envelope.bytes.len();
                 self.measure(&pending, now);
                 progress = true;

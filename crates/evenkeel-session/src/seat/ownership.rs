@@ -96,10 +96,10 @@ impl Seat {
         }
         let via = self.via(entity.owner);
         // It was ours until the server gave it to somebody else.
-        if self.own.remove(&entity.entity).is_some()
-            && let (Some(time), Some(inside)) = (self.clock.now(now), &mut self.inside)
-        {
-            let _ = inside.release(entity.entity, via, time);
+        if self.own.remove(&entity.entity).is_some() {
+            if let (Some(time), Some(inside)) = (self.clock.now(now), &mut self.inside) {
+                let _ = inside.release(entity.entity, via, time);
+            }
         }
         self.given.remove(&entity.entity);
         if let Some(inside) = &mut self.inside {

@@ -300,10 +300,10 @@ impl Levels {
     /// The next thing to send: call it until it answers `None`, whenever something was sent or handled and when
     /// [`poll_timeout`](Self::poll_timeout) says so.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
-        if core::mem::take(&mut self.sent_one)
-            && let Some(along) = self.ride_along(now, self.limits.max_datagram)
-        {
-            return Some(Outgoing::Datagram(along));
+        if core::mem::take(&mut self.sent_one) {
+            if let Some(along) = self.ride_along(now, self.limits.max_datagram) {
+                return Some(Outgoing::Datagram(along));
+            }
         }
         if let Some(next) = self.outgoing.pop() {
             self.sent_one = matches!(next, Outgoing::Datagram(_));
@@ -346,6 +346,6 @@ impl Levels {
 }
 
 /// Whether a message that arrived on a stream is the game's own, and not the session's.
-pub(crate) fn is_message(bytes: &[u8]) -> bool {
+pub fn is_message(bytes: &[u8]) -> bool {
     bytes.first() == Some(&APPLICATION)
 }

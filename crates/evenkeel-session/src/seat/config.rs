@@ -18,7 +18,7 @@ pub struct SeatConfig {
     pub smoothing: Smoothing,
     /// The largest datagram, in bytes. Default: 1,100.
     pub max_datagram: usize,
-    /// Random bytes of this host's own. A [`Client`](crate::Client) makes some if they are all zero.
+    /// Random bytes of this host's own. `evenkeel_net::Client` makes some if they are all zero.
     pub secret: [u8; 16],
     /// How others can reach this player directly. Default: they cannot.
     pub peer: Option<PeerOffer>,

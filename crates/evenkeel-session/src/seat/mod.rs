@@ -1,6 +1,6 @@
 //! A player's half of a session, without sockets: joining, the session's time, one's own movement out and everybody's in.
 //!
-//! Like the [`Hub`](crate::hub::Hub) it is a state machine: bytes and this host's time go in, bytes come out. Nothing can be said
+//! Like the server's half, `evenkeel_net::hub::Hub`, it is a state machine: bytes and this host's time go in, bytes come out. Nothing can be said
 //! about movement before the server has said welcome and the clock has found the session's time: [`Seat::is_ready`].
 
 mod config;
@@ -302,9 +302,8 @@ impl Seat {
         let (Some(time), Some(inside)) = (self.clock.now(received), &mut self.inside) else { return };
         let handled = inside.receiver.handle_datagram(from, bytes, time);
         // Every datagram of the leader's says when it left, by the session's clock.
-        if let Ok(Some(sent)) = handled.map(|handled| handled.sent)
-            && self.leader == Some(from)
-        {
+        let leads = self.leader == Some(from);
+        if let Some(sent) = handled.ok().and_then(|handled| handled.sent).filter(|_| leads) {
             let _ = self.clock.handle_stamp(sent, received);
         }
         if let Some(uncertainty) = self.clock.uncertainty() {
