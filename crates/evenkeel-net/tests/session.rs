@@ -414,3 +414,28 @@ fn the_hub_knows_what_a_player_saw() {
     }
     assert!(stale > 5, "turns were seen late");
 }
+
+#[test]
+fn the_clock_rule_changes_for_everybody_at_once_and_for_whoever_comes_later() {
+    use evenkeel::ClockRule;
+    let (mut world, tanks) = game(HubConfig::default());
+    play(&mut world, &tanks, 1_900);
+    let now = world.now;
+    world.hub.set_rule(ClockRule::Local, now).unwrap();
+    // Over a turn, so that everybody hears of every tank by the new rule.
+    play(&mut world, &tanks, 2_600);
+    let late = worst(&mut world, &tanks);
+    assert!(late > 1.0, "as late as the network at 10 m/s: {late} m");
+    let newcomer = world.join(SeatConfig::named("Dee"), 100);
+    play(&mut world, &tanks, 2_500);
+    let local = world.local(newcomer);
+    let (seen, time) = (world.guests[newcomer].seat.place(tanks[0], local).unwrap(), world.hub.now(world.now));
+    let off = seen.position.distance(drive(0, time).position());
+    assert!(off > 0.5, "the newcomer goes by the same rule: {off} m");
+    let now = world.now;
+    world.hub.set_rule(ClockRule::Global, now).unwrap();
+    play(&mut world, &tanks, 2_500);
+    settle(&mut world, &tanks);
+    let exact = worst(&mut world, &tanks);
+    assert!(exact < 0.3, "{exact} m");
+}

@@ -301,6 +301,15 @@ impl Hub {
         Ok(())
     }
 
+    /// Everybody extrapolates what arrives from now on by another rule.
+    pub fn set_rule(&mut self, rule: evenkeel::ClockRule, now: Instant) -> Result<(), SenderError> {
+        let now = self.now(now);
+        self.sender.set_rule(rule, now)?;
+        self.config.placing.rule = rule;
+        self.tell_all(&ToPlayer::Rule(rule));
+        Ok(())
+    }
+
     /// Lets nobody in from now on; whoever is here plays on. See [`end`](Self::end).
     pub fn drain(&mut self, why: &str) {
         self.ending = Some(why.to_owned());

@@ -148,6 +148,8 @@ pub enum ToPlayer {
     },
     /// Everything is shown later, or sooner, from then on.
     Lag(LagChange),
+    /// What arrives from now on is extrapolated by this rule.
+    Rule(ClockRule),
     /// The server lets nobody in any more, and may end soon.
     Ending {
         /// Why.
@@ -187,6 +189,8 @@ pub struct Welcome {
 /// [`Placing`], as it travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacingTerms {
+    /// From which moment a vector is extrapolated.
+    pub rule: ClockRule,
     /// How long everything waits before it is shown.
     pub lag: Duration,
     /// How far a vector is extrapolated at most.
@@ -195,13 +199,13 @@ pub struct PlacingTerms {
 
 impl From<Placing> for PlacingTerms {
     fn from(placing: Placing) -> Self {
-        Self { lag: placing.lag, max_age: placing.max_age }
+        Self { rule: placing.rule, lag: placing.lag, max_age: placing.max_age }
     }
 }
 
 impl From<PlacingTerms> for Placing {
     fn from(terms: PlacingTerms) -> Self {
-        Self { rule: ClockRule::Global, lag: terms.lag, max_age: terms.max_age }
+        Self { rule: terms.rule, lag: terms.lag, max_age: terms.max_age }
     }
 }
 

@@ -50,6 +50,10 @@ impl Inside {
         self.senders().try_for_each(|sender| sender.add_entity(entity, config, now))
     }
 
+    pub(super) fn configure(&mut self, entity: EntityId, config: EntityConfig) -> Result<(), SenderError> {
+        self.senders().try_for_each(|sender| sender.configure_entity(entity, config))
+    }
+
     pub(super) fn observe(&mut self, entity: EntityId, pose: Pose, now: GlobalTime) -> Result<(), SenderError> {
         self.senders().try_for_each(|sender| sender.observe(entity, pose, now).map(|_| ()))
     }

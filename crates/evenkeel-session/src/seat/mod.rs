@@ -21,7 +21,7 @@ use echo::Echoes;
 use evenkeel::clock::{ClockConfig, Ping, Pong};
 use evenkeel::wire::datagram::Kind;
 use evenkeel::{
-    Clock, EntityConfig, EntityId, GlobalTime, HostId, Instant, Lag, PlaceError, Placement, Receiver, Sender,
+    Clock, ClockRule, EntityConfig, EntityId, GlobalTime, HostId, Instant, Lag, PlaceError, Placement, Receiver, Sender,
 };
 use inside::Inside;
 use messages::Mail;
@@ -223,11 +223,19 @@ impl Seat {
                     let _ = inside.to_peers.as_mut().map(|sender| sender.set_lag(change, time));
                 }
             }
+            ToPlayer::Rule(rule) => self.place_by(rule, now),
             ToPlayer::Ending { why } => self.tell(SeatEvent::Ending { why }),
             // A seat never asks for them.
             ToPlayer::Sessions { .. } => {}
         }
         Ok(())
+    }
+
+    fn place_by(&mut self, rule: ClockRule, now: Instant) {
+        if let (Some(time), Some(inside)) = (self.clock.now(now), &mut self.inside) {
+            inside.receiver.set_rule(rule);
+            let _ = inside.to_peers.as_mut().map(|sender| sender.set_rule(rule, time));
+        }
     }
 
     fn come_in(&mut self, welcome: Welcome, now: Instant) -> Result<(), SeatError> {

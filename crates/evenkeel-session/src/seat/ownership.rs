@@ -29,6 +29,16 @@ impl Seat {
         Ok(entity)
     }
 
+    /// Filters an entity of one's own in another way from now on: other thresholds, another kind of motion.
+    pub fn configure(&mut self, entity: EntityId, config: impl Into<EntityConfig>) -> Result<(), SeatError> {
+        let config = config.into();
+        self.inside.as_mut().ok_or(SeatError::NotReady)?.configure(entity, config)?;
+        if let Some((known, _)) = self.own.get_mut(&entity) {
+            *known = config;
+        }
+        Ok(())
+    }
+
     /// Tells where an entity of one's own really is: call it every tick.
     pub fn observe(&mut self, entity: EntityId, pose: Pose, now: Instant) -> Result<(), SeatError> {
         let time = self.time(now)?;

@@ -128,6 +128,7 @@ impl Default for Placing {
 
 /// From which moment a receiver extrapolates a vector. The experiments compare the three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ClockRule {
     /// From its generation, by the session's clock: the accuracy model (paper, section 3; thesis, chapter 2).
     #[default]

@@ -13,6 +13,7 @@ pub use config::{Beyond, ReceiverConfig};
 pub use report::{Handled, PlaceError, Placement, ReceiverError, ReceiverEvent};
 pub use smoothing::Smoothing;
 
+use crate::ClockRule;
 use crate::delay::PathEstimate;
 use crate::events::Events;
 use crate::ids::{EntityId, HostId};
@@ -301,6 +302,11 @@ impl Receiver {
         Lag::default().change(change, now).map_err(ReceiverError::Lag)?;
         self.advance(now)?;
         self.lag.change(change, now).map(|_| ()).map_err(ReceiverError::Lag)
+    }
+
+    /// Extrapolates what arrives from now on by another rule. Senders must know: [`Sender::set_rule`](crate::Sender::set_rule).
+    pub fn set_rule(&mut self, rule: ClockRule) {
+        self.config.placing.rule = rule;
     }
 
     /// Hides jumps in another way from now on.

@@ -18,6 +18,7 @@ mod transmit;
 pub use config::{ConfigError, EntityConfig, SenderConfig};
 pub use receipts::HandleError;
 
+use crate::ClockRule;
 use crate::constraint::Constraint;
 use crate::events::Events;
 use crate::ids::{EntityId, HostId};
@@ -489,6 +490,14 @@ impl Sender {
         Lag::default().change(change, now).map_err(SenderError::Lag)?;
         self.advance(now)?;
         self.ledger.set_lag(change, now).map_err(SenderError::Lag)
+    }
+
+    /// All receivers extrapolate what arrives from now on by another rule. This is news for the books: the receivers must be told by
+    /// the game's own means, and call [`Receiver::set_rule`](crate::Receiver::set_rule).
+    pub fn set_rule(&mut self, rule: ClockRule, now: GlobalTime) -> Result<(), SenderError> {
+        self.advance(now)?;
+        self.ledger.terms.placing.rule = rule;
+        Ok(())
     }
 
     /// One receiver shows things later, or sooner, than the others: because it chose to, or because its delay asks for it.
