@@ -1,0 +1,1 @@
+//! A player of the demonstration in a browser.
