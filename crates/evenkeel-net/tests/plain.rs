@@ -175,9 +175,9 @@ fn remembered(history: Duration, ago: Duration) -> bool {
     let now = world.now;
     let ball: EntityId = world.hub.make(Threshold::within(0.1), Vec::new(), now).unwrap();
     world.run(9_000, |world| {
-        let (now, phase) = (world.now, world.now.as_nanos() / 300_000_000 % 2);
-        let velocity = Vec3::new(if phase == 0 { 10.0 } else { -10.0 }, 0.0, 0.0);
-        world.hub.observe(ball, Pose::at(Vec3::ZERO).moving(velocity), now).unwrap();
+        let (now, phase) = (world.now, (world.now.as_nanos() % 1_000_000_000) as f64 / 1e9);
+        let (x, v) = if phase < 0.5 { (10.0 * phase, 10.0) } else { (10.0 * (1.0 - phase), -10.0) };
+        world.hub.observe(ball, Pose::at(Vec3::new(x, 0.0, 0.0)).moving(Vec3::new(v, 0.0, 0.0)), now).unwrap();
     });
     let then = world.hub.now(world.now) - ago;
     world.hub.seen_by(HostId(1), ball, then).unwrap().is_some()
