@@ -57,3 +57,25 @@ async fn fall_silent(runtime: &Handle) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn what_is_under_way_is_finished_before_it_ends() {
+        let background = Background::start("a test").unwrap();
+        let said = Arc::new(AtomicBool::new(false));
+        let saying = said.clone();
+        background.run(async move {
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                saying.store(true, Ordering::Relaxed);
+            });
+        });
+        background.finish();
+        assert!(said.load(Ordering::Relaxed));
+    }
+}
