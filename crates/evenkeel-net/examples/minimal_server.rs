@@ -22,10 +22,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     loop {
         tokio::time::sleep(Duration::from_secs(5)).await;
-        let (players, fairness) = server.with(|hub, now| {
-            std::iter::from_fn(|| hub.poll_event()).for_each(|event| println!("{event:?}"));
-            (hub.players().count(), hub.fairness(now))
-        });
+        while let Some(event) = server.poll_event() {
+            println!("{event:?}");
+        }
+        let (players, fairness) = server.with(|hub, now| (hub.players().count(), hub.fairness(now)));
         println!("{players} players, {:.3} m off on average, {:.3} m apart", fairness.mean, fairness.std);
     }
 }

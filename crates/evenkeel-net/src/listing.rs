@@ -1,5 +1,6 @@
 //! A server's sessions, for those who have not joined any.
 
+use crate::background::Background;
 use crate::protocol::{self, Filter, InfoError, Refusal, SessionInfo, ToPlayer, ToServer};
 use crate::transport::{self, Connection, Trust, What, connect};
 use std::fmt;
@@ -28,6 +29,8 @@ pub enum ListError {
     Unreadable,
     /// The server did not answer in time.
     TimedOut,
+    /// There is no thread for asking.
+    Thread(std::io::Error),
 }
 
 impl fmt::Display for ListError {
@@ -39,6 +42,7 @@ impl fmt::Display for ListError {
             Self::Filter(error) => error.fmt(f),
             Self::Unreadable => write!(f, "the server's answer cannot be read: update the older side"),
             Self::TimedOut => write!(f, "the server did not say in time which sessions it has: try again later"),
+            Self::Thread(error) => write!(f, "the system gives no thread: {error}"),
         }
     }
 }
@@ -66,6 +70,14 @@ pub async fn list_sessions(url: &str, trust: Trust, filter: Filter) -> Result<Ve
         listed
     };
     tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(ListError::TimedOut))
+}
+
+/// The same without a tokio runtime: waits for the answer, so better not in the middle of a game.
+pub fn list_sessions_blocking(url: &str, trust: Trust, filter: Filter) -> Result<Vec<SessionInfo>, ListError> {
+    let background = Background::start("evenkeel-list").map_err(ListError::Thread)?;
+    let url = url.to_owned();
+    let listed = background.run(async move { list_sessions(&url, trust, filter).await });
+    listed.unwrap_or_else(|| Err(ListError::Thread(std::io::Error::other("the thread has ended"))))
 }
 
 /// Asks until there is no more.

@@ -9,13 +9,14 @@ pub use config::ServerConfig;
 pub use watch::Watcher;
 
 use crate::background::Background;
-use crate::hub::{Connection, Hub, HubConfig, Outgoing, What};
+use crate::hub::{Connection, Hub, HubConfig, HubEvent, Outgoing, What};
+use crate::levels::{Level, LevelError};
 use crate::lobby::{AddError, Lobby, LobbyConfig, LobbyCounts};
 use crate::protocol::SessionInfo;
 use crate::report::{SessionReport, Totals};
 use crate::ticking::Ticking;
 use crate::transport::{self, Conditioner, Conditions, Identity, ListenConfig, Listener};
-use evenkeel::{ConfigError, Instant};
+use evenkeel::{ConfigError, HostId, Instant};
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
@@ -70,12 +71,13 @@ impl From<AddError> for ServerError {
     }
 }
 
-/// A server of one or more sessions, running in the background on the runtime it was started on. It stops when it is dropped.
+/// A server of one or more sessions, running in the background on the runtime it was started on. It stops when it is dropped;
+/// [`stop`](Self::stop) and [`stop_blocking`](Self::stop_blocking) tell everybody why before.
 pub struct Server {
     shared: Arc<Shared>,
     task: JoinHandle<()>,
     /// The thread it runs on, if it has one of its own.
-    _background: Option<Background>,
+    background: Option<Background>,
 }
 
 struct Shared {
@@ -134,7 +136,7 @@ impl Server {
         let background = Background::start("evenkeel-server").map_err(ServerError::Thread)?;
         let gone = || ServerError::Thread(std::io::Error::other("the thread has ended"));
         let mut server = background.run(Self::start_with(config)).ok_or_else(gone)??;
-        server._background = Some(background);
+        server.background = Some(background);
         Ok(server)
     }
 
@@ -160,7 +162,7 @@ impl Server {
             report,
         });
         let task = tokio::spawn(Service { shared: shared.clone(), next: 0, reports, taken: Vec::new() }.run());
-        Ok(Self { shared, task, _background: None })
+        Ok(Self { shared, task, background: None })
     }
 
     /// Where it listens.
@@ -189,8 +191,23 @@ impl Server {
         Watcher::new(&self.shared)
     }
 
-    /// Looks at the session, the first if there are several, or does something to it. Be brief: nothing is served meanwhile. Events
-    /// ([`Hub::poll_event`]), messages ([`Hub::send`]) and more are had here; do not ask the server itself inside.
+    /// The next thing that happened in the session, the first if there are several. Ask often: only so many are kept.
+    pub fn poll_event(&self) -> Option<HubEvent> {
+        self.with(|hub, _| hub.poll_event())
+    }
+
+    /// Sends a message of the game to one player of the session, the first if there are several. See [`Hub::send`].
+    pub fn send(&self, to: HostId, level: Level, bytes: Vec<u8>) -> Result<(), LevelError> {
+        self.with(|hub, now| hub.send(to, level, bytes, now))
+    }
+
+    /// Sends a message of the game to all players of the session, the first if there are several. See [`Hub::broadcast`].
+    pub fn broadcast(&self, level: Level, bytes: &[u8]) -> Result<(), LevelError> {
+        self.with(|hub, now| hub.broadcast(level, bytes, now))
+    }
+
+    /// Looks at the session, the first if there are several, or does something to it. Be brief: nothing is served meanwhile. Whatever
+    /// a [`Hub`] can do is had here; do not ask the server itself inside.
     pub fn with<R>(&self, act: impl FnOnce(&mut Hub, Instant) -> R) -> R {
         let Some(answer) = self.with_session(&self.shared.first, act) else {
             unreachable!("the first session is never removed");
@@ -241,6 +258,16 @@ impl Server {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
         self.shared.listener.shutdown(why).await;
+    }
+
+    /// The same without a tokio runtime.
+    pub fn stop_blocking(mut self, why: &str) {
+        let background = self.background.take().map_or_else(|| Background::start("evenkeel-stop"), Ok);
+        // If nobody can wait, it stops as one does that is dropped.
+        let Ok(background) = background else { return };
+        let why = why.to_owned();
+        background.run(async move { self.stop(&why).await });
+        background.finish();
     }
 }
 

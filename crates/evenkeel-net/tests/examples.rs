@@ -39,12 +39,12 @@ fn start(name: &str, arguments: &[&str]) -> (Example, impl Iterator<Item = Strin
     (Example(child), lines)
 }
 
-/// What the server prints is what players are given.
-fn sees_another(name: &str, server: (Example, impl Iterator<Item = String>)) {
+/// What the server prints is what players are given: for the program that it names, and for others that take the same.
+fn sees_another(printed: &str, name: &str, server: (Example, impl Iterator<Item = String>)) {
     let (_server, mut said) = server;
     let line = said.next().unwrap();
     let words: Vec<&str> = line.split(' ').collect();
-    assert_eq!(words[0], name);
+    assert_eq!(words[0], printed);
     let (_one, _said) = start(name, &words[1..]);
     let (_other, mut seen) = start(name, &words[1..]);
     let place = seen.find(|line| line.contains(" is at ")).unwrap();
@@ -56,10 +56,15 @@ fn sees_another(name: &str, server: (Example, impl Iterator<Item = String>)) {
 
 #[test]
 fn a_client_sees_another() {
-    sees_another("minimal_client", start("minimal_server", &["127.0.0.1:0"]));
+    sees_another("minimal_client", "minimal_client", start("minimal_server", &["127.0.0.1:0"]));
 }
 
 #[test]
 fn a_peer_sees_another() {
-    sees_another("peer", start("peer", &["serve"]));
+    sees_another("peer", "peer", start("peer", &["serve"]));
+}
+
+#[test]
+fn a_game_loop_without_tokio_sees_another() {
+    sees_another("minimal_client", "frame_loop", start("minimal_server", &["127.0.0.1:0"]));
 }

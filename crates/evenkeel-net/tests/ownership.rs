@@ -254,7 +254,7 @@ fn whoever_comes_back_learns_what_went_and_came_meanwhile() {
     world.hub.handle_disconnected(lost, world.now);
     let local = world.local(1);
     world.guests[1].seat.handle_lost("a test", local);
-    assert_eq!(world.guests[1].seat.give(ball, HostId(1), local), Err(SeatError::NotReady), "nobody would hear of it");
+    assert_eq!(world.guests[1].seat.give(ball, HostId(1), local), Err(SeatError::Lost), "nobody would hear of it");
     // Meanwhile the first tank and the third player go, and the server takes the ball away.
     let local = world.local(0);
     world.guests[0].seat.unmake(tank, local).unwrap();

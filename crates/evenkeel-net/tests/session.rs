@@ -317,7 +317,7 @@ fn messages_begin_anew_with_another_connection() {
     world.hub.handle_disconnected(lost, world.now);
     let local = world.local(1);
     let refused = world.guests[1].seat.send(HostId(1), Level::Quickest, Vec::new(), local);
-    assert_eq!(refused, Err(SeatError::NotReady));
+    assert_eq!(refused, Err(SeatError::Lost));
     send(&mut world, 0, HostId(2), Level::Quickest, "missed");
     world.run(200, |_| {});
     world.reconnect(1);

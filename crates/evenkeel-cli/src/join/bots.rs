@@ -79,10 +79,10 @@ impl Bots {
     }
 }
 
-/// While the session's time is being found again, things move on unseen.
+/// While the session's time is being found again, or the connection is lost, things move on unseen.
 fn forgive(result: Result<(), SeatError>) -> Result<()> {
     match result {
-        Ok(()) | Err(SeatError::NotReady) => Ok(()),
+        Ok(()) | Err(SeatError::NotReady | SeatError::Lost) => Ok(()),
         Err(error) => Err(anyhow!("an entity cannot be moved: {error}")),
     }
 }

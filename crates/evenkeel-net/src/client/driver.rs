@@ -3,7 +3,7 @@
 
 use super::links::Links;
 use super::{LinkState, Shared, lock};
-use crate::seat::ToSend;
+use crate::seat::{SeatError, ToSend};
 use crate::transport::{self, Arrived, ConnectConfig, Endpoint, Listener, SendError, What, connect_with};
 use evenkeel::HostId;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -133,8 +133,8 @@ impl Driver {
                 let _ = shared.seat().handle_unordered(&bytes);
             }
             Report::Arrived(Arrived { at, what: What::Message(bytes) }) => {
-                // A server that says what cannot be read is of another version: what it says is left out.
-                let _ = shared.seat().handle_message(&bytes, shared.ticking.at(at));
+                let handled = shared.seat().handle_message(&bytes, shared.ticking.at(at));
+                self.judge(handled);
             }
             Report::FromPeer(from, number, Arrived { at, what: What::Datagram(bytes) }) => {
                 if self.links.as_ref().is_some_and(|links| links.is_current(from, number)) {
@@ -158,6 +158,14 @@ impl Driver {
                     links.retry(host);
                 }
             }
+        }
+    }
+
+    /// A server that says what cannot be read is of another version: what it says is left out. Without a welcome, though, there
+    /// is nothing to wait for on this connection, and the reason is to be seen.
+    fn judge(&self, handled: Result<(), SeatError>) {
+        if let (Err(error @ SeatError::Welcome(_)), Some(server)) = (handled, &self.server) {
+            server.close(&error.to_string());
         }
     }
 
@@ -228,8 +236,9 @@ impl Driver {
 
 /// Connects to the server, and connects again.
 async fn keep_up(endpoint: Option<Endpoint>, url: String, config: ConnectConfig, report: mpsc::Sender<Report>) {
-    let mut knock = KNOCK.0;
+    let (mut knock, mut wait) = (KNOCK.0, PATIENCE.0);
     while let Some(connection) = reach(endpoint.as_ref(), &url, &config, knock, &report).await {
+        let since = std::time::Instant::now();
         let (why, round_trip) = carry(connection, &report).await;
         if let Some(round_trip) = round_trip {
             knock = (round_trip * ROUND_TRIPS).clamp(KNOCK.1, KNOCK.2);
@@ -237,7 +246,10 @@ async fn keep_up(endpoint: Option<Endpoint>, url: String, config: ConnectConfig,
         if report.send(Report::Down(why)).await.is_err() {
             return;
         }
-        tokio::time::sleep(PATIENCE.0).await;
+        // A session that is full, or a server that ends, is asked less and less often; who was in for a while comes back soon.
+        wait = if since.elapsed() > PATIENCE.1 { PATIENCE.0 } else { wait };
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(PATIENCE.1);
     }
 }
 
@@ -265,7 +277,11 @@ async fn reach(
                 Ok(connection) => return Some(connection),
                 Err(error) => error,
             },
-            () = tokio::time::sleep(knock) => continue,
+            () = tokio::time::sleep(knock) => {
+                // It may still answer; whoever looks is not to wait for long before there is something to see.
+                report.send(Report::Down(transport::Error::TimedOut.to_string())).await.ok()?;
+                continue;
+            }
         };
         report.send(Report::Down(error.to_string())).await.ok()?;
         if !matches!(error, transport::Error::TimedOut) {

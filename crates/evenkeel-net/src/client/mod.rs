@@ -48,7 +48,7 @@ impl ClientConfig {
 pub enum StartError {
     /// What it is to say to the server cannot be said.
     Seat(SeatError),
-    /// It cannot listen for peers.
+    /// The URL is none, whom to trust cannot be read, or it cannot listen for peers.
     Transport(transport::Error),
     /// There is no thread for it.
     Thread(std::io::Error),
@@ -70,11 +70,12 @@ impl std::error::Error for StartError {}
 /// and receives by itself. No method waits: call them from a game loop as well as from a task.
 ///
 /// [`start`](Self::start) it within a tokio runtime, or [`spawn`](Self::spawn) it without one. It says farewell when it is dropped,
-/// in the background: [`leave`](Self::leave) waits for that. Inside [`with`](Self::with), use the seat and not the client.
+/// in the background: [`leave`](Self::leave) and [`leave_blocking`](Self::leave_blocking) wait for that, which a program about to
+/// end should. While nothing happens, [`trouble`](Self::trouble) says why. Inside [`with`](Self::with), use the seat and not the client.
 pub struct Client {
     shared: Arc<Shared>,
     /// The thread it runs on, if it has one of its own.
-    _background: Option<Background>,
+    background: Option<Background>,
 }
 
 pub(crate) struct Shared {
@@ -120,8 +121,8 @@ impl Shared {
 
 impl Client {
     /// Asks to join the session at a URL, `https://host:port/`, in the background. [`is_ready`](Self::is_ready) says when one is
-    /// in; [`poll_event`](Self::poll_event) says so too, or why the server does not want it; [`link`](Self::link) says why it cannot be
-    /// reached. Must be called within a tokio runtime.
+    /// in; [`poll_event`](Self::poll_event) says so too, or why the server does not want it; [`trouble`](Self::trouble) says why it
+    /// cannot be reached. Must be called within a tokio runtime. What can never work, such as a URL that is none, is an error.
     pub fn start(url: &str, trust: Trust, seat: SeatConfig) -> Result<Self, StartError> {
         Self::start_with(ClientConfig::new(url, trust, seat))
     }
@@ -153,11 +154,12 @@ impl Client {
     }
 
     fn on(mut self, background: Background) -> Self {
-        self._background = Some(background);
+        self.background = Some(background);
         self
     }
 
     fn drive(config: ClientConfig, dialler: Dialler) -> Result<Self, StartError> {
+        transport::check(&config.url, &config.connect).map_err(StartError::Transport)?;
         let seat = SeatConfig { secret: crate::ticking::secret(config.seat.secret), ..config.seat };
         let seat = Seat::new(seat).map_err(|error| StartError::Seat(SeatError::Message(error)))?;
         let shared = Arc::new(Shared {
@@ -170,12 +172,22 @@ impl Client {
         });
         let driver = Driver::new(shared.clone(), dialler, config.url, config.connect);
         tokio::spawn(driver.run());
-        Ok(Self { shared, _background: None })
+        Ok(Self { shared, background: None })
     }
 
     /// What the connection does at present.
     pub fn link(&self) -> LinkState {
         lock(&self.shared.link).clone()
+    }
+
+    /// Why there is no connection, in a line that says what to do about it: for showing to the player. None while there is one,
+    /// and while the first attempt is young. It is tried again all the same, unless [`link`](Self::link) says that it is over.
+    pub fn trouble(&self) -> Option<String> {
+        match self.link() {
+            LinkState::Connecting { after } => after,
+            LinkState::Connected => None,
+            LinkState::Over { why } => Some(why),
+        }
     }
 
     /// How the connection fares, if there is one.
@@ -250,6 +262,16 @@ impl Client {
         let _ = self.with(|seat, _| seat.leave());
         // Long enough for the farewell to be on its way.
         tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+
+    /// The same without a tokio runtime, for clients that were [spawned](Self::spawn): waits until the farewell is said, for
+    /// about a second at most.
+    pub fn leave_blocking(mut self) {
+        let background = self.background.take();
+        drop(self);
+        if let Some(background) = background {
+            background.finish();
+        }
     }
 }
 

@@ -97,6 +97,11 @@ impl Peer {
     pub async fn leave(self) {
         self.client.leave().await;
     }
+
+    /// The same without a tokio runtime. See [`Client::leave_blocking`].
+    pub fn leave_blocking(self) {
+        self.client.leave_blocking();
+    }
 }
 
 impl Deref for Peer {

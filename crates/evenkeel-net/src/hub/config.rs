@@ -49,6 +49,9 @@ pub struct HubConfig {
     pub hello_within: Duration,
     /// How long the place of a player is kept whose connection was lost. Default: 10 s.
     pub rejoin_within: Duration,
+    /// How far back [`seen_by`](super::Hub::seen_by) remembers what players were shown; three round trips and a second at least,
+    /// for the sake of the books. Memory grows with it. Default: 2 s.
+    pub history: Duration,
     /// Datagrams a second that one player may send. Default: 1,000.
     pub datagrams_per_second: u32,
     /// Messages a second that one player may send. Default: 200.
@@ -81,6 +84,7 @@ impl Default for HubConfig {
             max_guests: 256,
             hello_within: Duration::from_secs(5),
             rejoin_within: Duration::from_secs(10),
+            history: Duration::from_secs(2),
             datagrams_per_second: 1_000,
             messages_per_second: 200,
             bytes_per_second: 256 * 1024,

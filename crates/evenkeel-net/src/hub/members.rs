@@ -175,6 +175,7 @@ impl Hub {
         if let Some(member) = self.members.get_mut(&host) {
             member.connection = None;
             self.lost.insert(host, now);
+            self.tell_application(HubEvent::Lost { host });
         }
         let _ = self.sender.remove_receiver(host);
         self.elect();

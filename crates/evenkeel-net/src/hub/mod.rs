@@ -73,8 +73,13 @@ pub enum HubEvent {
         host: HostId,
         /// What it is called.
         name: String,
-        /// Whether it was here before.
+        /// Whether it was here before, and is back after [`Lost`](Self::Lost).
         again: bool,
+    },
+    /// A player's connection was lost. Its place is kept for a while ([`HubConfig::rejoin_within`]): it comes back, or has left.
+    Lost {
+        /// Who.
+        host: HostId,
     },
     /// A player left for good.
     Left {
@@ -192,6 +197,7 @@ impl Hub {
             policy,
             placing: config.placing,
             max_datagram: config.max_datagram,
+            history: config.history,
             secret: config.secret,
             ..SenderConfig::default()
         })?;
@@ -245,7 +251,7 @@ impl Hub {
     /// What a player was being shown of an entity at a time of the session, as far as is known: for lag compensation. When a shot is
     /// reported with the time at which it was fired, ask where the target was *for the one who fired*.
     ///
-    /// `None` if it was shown nothing then, or if that is longer ago than is remembered. See [`Sender::seen_by`].
+    /// `None` if it was shown nothing then, or if that is longer ago than is remembered ([`HubConfig::history`]). See [`Sender::seen_by`].
     ///
     /// ```
     /// use evenkeel::{EntityId, GlobalTime, HostId, Instant, Threshold};
@@ -266,9 +272,14 @@ impl Hub {
         &self.receiver
     }
 
-    /// Who is here, or may come back.
+    /// Who is here, or may come back. See [`is_connected`](Self::is_connected).
     pub fn players(&self) -> impl ExactSizeIterator<Item = (HostId, &str)> {
         self.members.iter().map(|(host, member)| (*host, member.name.as_str()))
+    }
+
+    /// Whether a player is here and has a connection at present.
+    pub fn is_connected(&self, host: HostId) -> bool {
+        self.members.get(&host).is_some_and(|member| member.connection.is_some())
     }
 
     /// What the player of a connection is called, if it has come in.

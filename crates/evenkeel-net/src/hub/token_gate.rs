@@ -25,6 +25,49 @@ const MAX_REVOKED: usize = 65_536;
 /// meanwhile does no harm, since tokens say until when one may come, not until when one may stay. One that was revoked does.
 ///
 /// Wall clock time is asked of the function given, in Unix seconds.
+///
+/// ```
+/// use evenkeel_net::hub::{HubConfig, TokenGate};
+/// use evenkeel_net::seat::SeatConfig;
+/// use evenkeel_net::token::{KeyRing, Player, Rights, SigningKey, Token, TokenId};
+/// use evenkeel_net::transport::{Identity, ListenConfig, Trust};
+/// use evenkeel_net::{Client, ClientConfig, Server, ServerConfig};
+/// use std::time::{Duration, SystemTime};
+/// let now = || SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+///
+/// // The operator signs a token for Ada, valid for an hour. Key and id are random bytes; `evenkeel token` does the same.
+/// let key = SigningKey::generate([7; 32]);
+/// let token = key.sign_text(&Token {
+///     player: Player::Name("Ada".into()),
+///     session: "main".into(),
+///     rights: Rights::JOIN | Rights::MOVE,
+///     not_before: now() - 60,
+///     expires: now() + 3_600,
+///     id: TokenId([9; 16]),
+///     max_entities: 4,
+/// })?;
+///
+/// // The server knows only the public half of the key.
+/// let keys = KeyRing::parse(&key.verifying_key().to_text())?;
+/// let session = HubConfig { gate: Box::new(TokenGate::new(keys, 100, now)), token_needed: true, ..HubConfig::default() };
+/// let identity = Identity::self_made(["127.0.0.1"], Duration::from_secs(24 * 3600))?;
+/// let trust = Trust::Hashes(vec![identity.hash()]);
+/// let server = Server::spawn(ServerConfig::new(ListenConfig::new("127.0.0.1:0".parse()?, identity), session))?;
+///
+/// // Ada shows it; Eve has none.
+/// let url = format!("https://{}/", server.address());
+/// let with = |seat| Client::spawn(ClientConfig::new(&url, trust.clone(), seat));
+/// let ada = with(SeatConfig { token: token.into_bytes(), ..SeatConfig::named("Ada") })?;
+/// let eve = with(SeatConfig::named("Eve"))?;
+/// # for _ in 0..2_000 {
+/// #     std::thread::sleep(Duration::from_millis(5));
+/// #     if ada.is_ready() && eve.trouble().is_some_and(|trouble| trouble.contains("token")) { break }
+/// # }
+/// // A moment later:
+/// assert!(ada.is_ready());
+/// assert!(eve.trouble().is_some_and(|trouble| trouble.contains("the join token is not accepted")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct TokenGate {
     keys: KeyRing,
     uses: Uses,

@@ -59,6 +59,12 @@ pub async fn connect_with(url: &str, config: &ConnectConfig) -> Result<Connectio
     Target::parse(url)?.reach(None, config).await
 }
 
+/// What is wrong with a URL and with whom to trust, as far as that can be told without connecting.
+pub(crate) fn check(url: &str, config: &ConnectConfig) -> Result<(), Error> {
+    Target::parse(url)?.url()?;
+    config.trust.tls(&[ALPN]).map(drop)
+}
+
 /// Has a task of its own carry the connection, and do something else once it is over.
 fn carry(core: Arc<Core>, capsules: Capsules, afterwards: impl Future<Output = ()> + Send + 'static) -> Connection {
     let living = Living(core.clone());
@@ -92,6 +98,11 @@ impl Target {
         }
         let port = uri.port_u16().unwrap_or(443);
         Ok(Self { uri, host, port, websocket })
+    }
+
+    fn url(&self) -> Result<Url, Error> {
+        let url = self.uri.to_string();
+        url.parse().map_err(|error| Error::Url(format!("{url} is not a URL ({error})")))
     }
 
     pub fn is_websocket(&self) -> bool {
@@ -164,8 +175,7 @@ impl Target {
         address: SocketAddr,
         config: &ConnectConfig,
     ) -> Result<(Arc<Core>, Capsules), Error> {
-        let url = self.uri.to_string();
-        let url: Url = url.parse().map_err(|error| Error::Url(format!("{url} is not a URL ({error})")))?;
+        let url = self.url()?;
         let tls = config.trust.tls(&[ALPN])?;
         let crypto = QuicClientConfig::try_from(tls).map_err(|error| Error::Certificate(error.to_string()))?;
         let mut client = quinn::ClientConfig::new(Arc::new(crypto));

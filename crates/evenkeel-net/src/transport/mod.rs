@@ -60,6 +60,7 @@ mod websocket;
 mod webtransport;
 
 pub use conditioner::{Conditioner, ConditionerStatistics};
+pub(crate) use connect::check;
 pub use connect::{ConnectConfig, connect, connect_with};
 pub use connection::{Arrived, Carrier, Connection, Receiver, Sender, Statistics, What};
 pub use endpoint::{Endpoint, EndpointConfig};

@@ -112,6 +112,9 @@ pub enum SeatEvent {
 pub enum SeatError {
     /// The server has not let us in, or the session's time is not known yet.
     NotReady,
+    /// The connection to the server is lost, and another is tried for: what has to go through the server can be said again after
+    /// the next [`Welcome`](SeatEvent::Welcome).
+    Lost,
     /// No more entities can be named.
     TooManyEntities,
     /// It was not given to us.
@@ -130,6 +133,7 @@ impl fmt::Display for SeatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotReady => write!(f, "not in the session yet: wait for the welcome and for the clock"),
+            Self::Lost => write!(f, "the connection to the server is lost: try again once it is back"),
             Self::TooManyEntities => write!(f, "this host has named all the entities it can"),
             Self::NotGiven(entity) => write!(f, "{entity} was not given to this host"),
             Self::Sender(error) => error.fmt(f),

@@ -50,7 +50,7 @@ impl Seat {
     /// ```
     pub fn send(&mut self, to: impl Into<Party>, level: Level, bytes: Vec<u8>, now: Instant) -> Result<(), SeatError> {
         if !self.mail.open {
-            return Err(SeatError::NotReady);
+            return Err(self.unheard());
         }
         if self.mail.congested && !level.in_datagrams() {
             return Err(SeatError::Level(LevelError::Full));

@@ -135,6 +135,11 @@ impl Seat {
         self.refused
     }
 
+    /// Why the server does not hear this player.
+    fn unheard(&self) -> SeatError {
+        if self.inside.is_some() && !self.refused { SeatError::Lost } else { SeatError::NotReady }
+    }
+
     /// Whether one is in and knows the time.
     pub fn is_ready(&self) -> bool {
         self.inside.is_some() && self.clock.uncertainty().is_some()

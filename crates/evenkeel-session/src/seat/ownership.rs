@@ -49,7 +49,10 @@ impl Seat {
     /// Takes an entity of one's own away.
     pub fn unmake(&mut self, entity: EntityId, now: Instant) -> Result<(), SeatError> {
         let time = self.time(now)?;
-        let inside = self.inside.as_mut().filter(|_| !self.alone).ok_or(SeatError::NotReady)?;
+        if self.alone {
+            return Err(self.unheard());
+        }
+        let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
         if self.given.remove(&entity).is_none() {
             inside.remove_entity(entity, time)?;
         }
@@ -61,7 +64,10 @@ impl Seat {
     /// speaks; if that one cannot have it, it comes back as [`SeatEvent::Given`].
     pub fn give(&mut self, entity: EntityId, to: HostId, now: Instant) -> Result<(), SeatError> {
         let (time, via) = (self.time(now)?, self.via(to));
-        let inside = self.inside.as_mut().filter(|_| !self.alone).ok_or(SeatError::NotReady)?;
+        if self.alone {
+            return Err(self.unheard());
+        }
+        let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
         if self.given.remove(&entity).is_none() {
             inside.release(entity, via, time)?;
         }
