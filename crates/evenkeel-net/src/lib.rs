@@ -19,6 +19,7 @@
 mod background;
 mod client;
 pub mod discovery;
+mod events;
 pub mod hub;
 pub mod levels;
 mod listing;

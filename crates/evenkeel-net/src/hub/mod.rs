@@ -24,6 +24,7 @@ pub use gate::{Asking, Gate, Open, Pass};
 pub use scope::{Scope, Sight};
 pub use token_gate::TokenGate;
 
+use crate::events::Events;
 use crate::levels::Level;
 use crate::protocol::{self, APPLICATION, PASSED_ON, SERVER, ToPlayer};
 use evenkeel::clock::{Ping, Pong};
@@ -122,6 +123,18 @@ pub enum HubEvent {
     },
 }
 
+impl HubEvent {
+    /// So many bytes it holds besides itself.
+    fn holds(&self) -> usize {
+        match self {
+            Self::Came { name, .. } => name.len(),
+            Self::Left { why, .. } | Self::Expelled { why, .. } => why.len(),
+            Self::Made { about: bytes, .. } | Self::Message { bytes, .. } => bytes.len(),
+            Self::Owned { .. } | Self::Gone { .. } => 0,
+        }
+    }
+}
+
 /// What happened so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -136,7 +149,7 @@ pub struct HubCounts {
     pub unusable: u64,
     /// Connections that were refused or closed for what they did.
     pub expelled: u64,
-    /// Events that nobody asked for in time.
+    /// Events that nobody asked for in time: at most 65,536 wait, and 16 MiB of them.
     pub events_dropped: u64,
     /// `Quickest` messages that were passed on `Unordered`, to players who acknowledge too slowly.
     pub slowed: u64,
@@ -146,8 +159,6 @@ pub struct HubCounts {
 
 /// So many unusable datagrams in a row are forgiven: a few come with every change of format or address.
 const FORGIVEN: u32 = 200;
-/// So many events wait at most.
-const MAX_EVENTS: usize = 65_536;
 
 /// A session, as its server runs it. See the [module](self).
 pub struct Hub {
@@ -173,7 +184,7 @@ pub struct Hub {
     leader: Option<HostId>,
     pongs: VecDeque<(Connection, Pong)>,
     outgoing: VecDeque<Outgoing>,
-    events: VecDeque<HubEvent>,
+    events: Events<HubEvent>,
     counts: HubCounts,
     tally: Tally,
     /// The number of the last player who came.
@@ -217,7 +228,7 @@ impl Hub {
             leader: None,
             pongs: VecDeque::new(),
             outgoing: VecDeque::new(),
-            events: VecDeque::new(),
+            events: Events::new(),
             counts: HubCounts::default(),
             tally: Tally::default(),
             last_host: SERVER.0,
@@ -417,15 +428,12 @@ impl Hub {
 
     /// The next thing the application may want to know.
     pub fn poll_event(&mut self) -> Option<HubEvent> {
-        self.events.pop_front()
+        self.events.pop()
     }
 
     fn tell_application(&mut self, event: HubEvent) {
-        if self.events.len() >= MAX_EVENTS {
-            self.events.pop_front();
-            self.counts.events_dropped += 1;
-        }
-        self.events.push_back(event);
+        let holds = event.holds();
+        self.counts.events_dropped += self.events.push(event, holds);
     }
 
     fn tell(&mut self, host: HostId, message: &ToPlayer) {
