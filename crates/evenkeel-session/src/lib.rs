@@ -2,6 +2,7 @@
 //!
 //! - [`protocol`]: what hosts say to each other besides the heart's datagrams;
 //! - [`levels`]: the game's own messages, at five levels of service;
+//! - [`events`]: what waits until the game asks;
 //! - [`seat`]: a player's part in a session, as a state machine.
 //!
 //! Bytes and this host's time go in, bytes come out: programs carry them with `evenkeel-net`, which has the server's half too and
@@ -9,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod events;
 pub mod levels;
 pub mod protocol;
 pub mod seat;

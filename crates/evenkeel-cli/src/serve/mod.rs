@@ -24,7 +24,7 @@ use std::path::PathBuf;
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(3600);
 /// How often those on the local network are told how many players there are.
 const NEWS_EVERY: std::time::Duration = std::time::Duration::from_secs(5);
-/// How often what happens in the session is let go of: nobody here wants to know, and it would wait in memory.
+/// How often what happens in the sessions is let go of: nobody here wants to know, and it would wait in memory.
 const FORGET_EVERY: std::time::Duration = std::time::Duration::from_secs(1);
 /// What players are told.
 const FAREWELL: &str = "the server is shutting down";
@@ -119,12 +119,18 @@ async fn serve(settings: &Settings) -> Result<()> {
                     known.update(&server.sessions()).context("--announce")?;
                 }
             }
-            _ = forget.tick() => server.with(|hub, _| while hub.poll_event().is_some() {}),
+            _ = forget.tick() => forget_events(&server),
         }
     }
     // The metrics go on: they say that it is draining.
     server.stop(FAREWELL).await;
     Ok(())
+}
+
+fn forget_events(server: &Server) {
+    for session in server.sessions() {
+        server.with_session(&session.name, |hub, _| while hub.poll_event().is_some() {});
+    }
 }
 
 fn listen(settings: &Settings, identity: Identity) -> Result<ListenConfig> {

@@ -3,19 +3,24 @@
 
 use super::links::Links;
 use super::{LinkState, Shared, lock};
+use crate::protocol::{self, Refusal, ToPlayer};
 use crate::seat::{SeatError, ToSend};
 use crate::transport::{self, Arrived, ConnectConfig, Endpoint, Listener, SendError, What, connect_with};
 use evenkeel::HostId;
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use siphasher::sip::SipHasher24;
 use std::collections::VecDeque;
+use std::hash::Hasher;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// How long to wait before connecting again after a connection was lost or refused: at first, and at most.
+/// How long to wait before connecting again after a connection was lost, or was not to be had: at first, and at most.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(3));
+/// How long to wait before asking again after a server had no room, or was about to end: at first, and at most.
+const PUT_OFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 /// How long an attempt to connect goes unanswered before another begins beside it: for a stranger, and for whoever was
 /// connected before at least and at most.
 const KNOCK: (Duration, Duration, Duration) =
@@ -82,7 +87,8 @@ impl Driver {
                 (Some(endpoint), Some(links))
             }
         };
-        tasks.spawn(keep_up(endpoint, url, config, report));
+        let seed = shared.seat().seed();
+        tasks.spawn(keep_up(endpoint, url, config, seed, report));
         Self { shared, server: None, links, held: VecDeque::new(), reports, _tasks: tasks }
     }
 
@@ -235,22 +241,44 @@ impl Driver {
 }
 
 /// Connects to the server, and connects again.
-async fn keep_up(endpoint: Option<Endpoint>, url: String, config: ConnectConfig, report: mpsc::Sender<Report>) {
-    let (mut knock, mut wait) = (KNOCK.0, PATIENCE.0);
+async fn keep_up(
+    endpoint: Option<Endpoint>,
+    url: String,
+    config: ConnectConfig,
+    seed: u64,
+    report: mpsc::Sender<Report>,
+) {
+    let (mut knock, mut wait, mut times) = (KNOCK.0, PATIENCE.0, 0);
     while let Some(connection) = reach(endpoint.as_ref(), &url, &config, knock, &report).await {
         let since = std::time::Instant::now();
-        let (why, round_trip) = carry(connection, &report).await;
+        let Some(Ended { why, round_trip, put_off }) = carry(connection, &report).await else { return };
         if let Some(round_trip) = round_trip {
             knock = (round_trip * ROUND_TRIPS).clamp(KNOCK.1, KNOCK.2);
         }
         if report.send(Report::Down(why)).await.is_err() {
             return;
         }
-        // A session that is full, or a server that ends, is asked less and less often; who was in for a while comes back soon.
+        // Who was in for a while comes back soon; a server that one does not get on with is asked less and less often.
         wait = if since.elapsed() > PATIENCE.1 { PATIENCE.0 } else { wait };
-        tokio::time::sleep(wait).await;
+        times = if put_off { times + 1 } else { 0 };
+        tokio::time::sleep(if put_off { patience(times, seed) } else { wait }).await;
         wait = (wait * 2).min(PATIENCE.1);
     }
+}
+
+/// How long to wait after having been put off so many times in a row. Those who were put off together do not come back together.
+fn patience(times: u32, seed: u64) -> Duration {
+    let Some(doublings) = times.checked_sub(1) else { return PATIENCE.0 };
+    let longest = (PUT_OFF.0 * (1 << doublings.min(16))).min(PUT_OFF.1);
+    let mut hasher = SipHasher24::new_with_keys(seed, u64::from(times));
+    hasher.write(b"put off");
+    longest.mul_f64(0.75 + 0.25 * (hasher.finish() as f64 / u64::MAX as f64))
+}
+
+/// Whether a server lets nobody in at present, but may later.
+fn puts_off(arrived: &What) -> bool {
+    let What::Message(bytes) = arrived else { return false };
+    matches!(protocol::decode(bytes), Ok(ToPlayer::Refused(Refusal::Full | Refusal::Ending)))
 }
 
 /// Connects, sooner or later; none if nobody wants to know any more. QUIC repeats the first packet of a handshake ever more
@@ -292,17 +320,53 @@ async fn reach(
     }
 }
 
-/// Reports what arrives until the connection ends. Answers why it did, and how long a round trip took.
-async fn carry(connection: transport::Connection, report: &mpsc::Sender<Report>) -> (String, Option<Duration>) {
+/// How a connection ended.
+struct Ended {
+    why: String,
+    /// How long a round trip took.
+    round_trip: Option<Duration>,
+    /// Whether the server said to come back later.
+    put_off: bool,
+}
+
+/// Reports what arrives until the connection ends; none if nobody wants to know any more.
+async fn carry(connection: transport::Connection, report: &mpsc::Sender<Report>) -> Option<Ended> {
     let (sender, mut receiver) = connection.split();
-    if report.send(Report::Up(sender.clone())).await.is_err() {
-        return (String::new(), None);
-    }
+    report.send(Report::Up(sender.clone())).await.ok()?;
+    let mut put_off = None;
     while let Some(arrived) = receiver.receive().await {
-        if report.send(Report::Arrived(arrived)).await.is_err() {
-            return (String::new(), None);
-        }
+        // A refusal is the first thing said; all else is for the seat to read.
+        put_off.get_or_insert_with(|| puts_off(&arrived.what));
+        report.send(Report::Arrived(arrived)).await.ok()?;
     }
     let why = sender.closed_reason().map_or_else(|| "the connection ended".into(), |closed| closed.to_string());
-    (why, sender.statistics().round_trip)
+    Some(Ended { why, round_trip: sender.statistics().round_trip, put_off: put_off.unwrap_or(false) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_put_off_asks_ever_more_rarely() {
+        for seed in 0..100 {
+            assert_eq!(patience(0, seed), PATIENCE.0, "whoever was lost is back at once");
+            for (times, most) in [(1, 1.0), (2, 2.0), (3, 4.0), (5, 16.0), (6, 30.0), (7, 30.0), (u32::MAX, 30.0)] {
+                let wait = patience(times, seed).as_secs_f64();
+                assert!((0.75 * most..=most).contains(&wait), "{times}: {wait}");
+            }
+        }
+        let waits: std::collections::BTreeSet<_> = (0..100).map(|seed| patience(6, seed)).collect();
+        assert!(waits.len() > 90, "they do not come back together");
+    }
+
+    #[test]
+    fn only_who_may_come_later_is_put_off() {
+        let said = |message| puts_off(&What::Message(protocol::encode(&message).unwrap().into()));
+        assert!(
+            [Refusal::Full, Refusal::Ending].map(|why| said(ToPlayer::Refused(why))).iter().all(|put_off| *put_off)
+        );
+        assert!(!said(ToPlayer::Refused(Refusal::Name)) && !said(ToPlayer::Ending { why: "late".into() }));
+        assert!(!puts_off(&What::Message(vec![0xFF].into())) && !puts_off(&What::Datagram(vec![1, 2].into())));
+    }
 }

@@ -6,7 +6,7 @@ use super::peers::Reachable;
 use super::{Connection, Hub, HubEvent, Outgoing, Pass, What};
 use crate::levels::Levels;
 use crate::protocol::{self, Player, ToPlayer, ToServer, Welcome};
-use evenkeel::{HostId, Instant};
+use evenkeel::{GlobalTime, HostId, Instant};
 use siphasher::sip::SipHasher24;
 use std::collections::BTreeSet;
 use std::hash::Hasher;
@@ -76,7 +76,7 @@ impl Hub {
             before.map_or((datagrams, messages, bytes), |before| (before.datagrams, before.messages, before.bytes));
         let member = Member {
             name,
-            secret: self.secret_of(host, now),
+            secret: self.secret_of(host, time),
             pass,
             connection: Some(connection),
             datagrams,
@@ -104,9 +104,11 @@ impl Hub {
         self.members.get(&host).is_some_and(|member| member.secret == secret)
     }
 
-    /// A number that nobody else can guess.
-    fn secret_of(&self, host: HostId, now: Instant) -> u64 {
+    /// A number that nobody else can guess, and that no other player ever has: not in another session, nor under the same number
+    /// after a restart, even if the server's own secret is the same.
+    fn secret_of(&self, host: HostId, now: GlobalTime) -> u64 {
         let mut hasher = SipHasher24::new_with_key(&self.config.secret);
+        hasher.write(self.config.session.as_bytes());
         hasher.write_u32(host.0);
         hasher.write_i64(now.as_nanos());
         hasher.finish()

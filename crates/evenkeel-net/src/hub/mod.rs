@@ -32,6 +32,7 @@ use evenkeel::{
     Clock, ConfigError, Duration, EntityId, Fairness, GlobalTime, HostId, Instant, LagChange, Receiver, ReceiverConfig,
     Relevance, Sender, SenderConfig, SenderError, State,
 };
+use evenkeel_session::events::Events;
 use guests::Guest;
 use members::Member;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -127,6 +128,18 @@ pub enum HubEvent {
     },
 }
 
+impl HubEvent {
+    /// So many bytes it holds besides itself.
+    fn holds(&self) -> usize {
+        match self {
+            Self::Came { name, .. } => name.len(),
+            Self::Left { why, .. } | Self::Expelled { why, .. } => why.len(),
+            Self::Made { about: bytes, .. } | Self::Message { bytes, .. } => bytes.len(),
+            Self::Lost { .. } | Self::Owned { .. } | Self::Gone { .. } => 0,
+        }
+    }
+}
+
 /// What happened so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -141,7 +154,7 @@ pub struct HubCounts {
     pub unusable: u64,
     /// Connections that were refused or closed for what they did.
     pub expelled: u64,
-    /// Events that nobody asked for in time.
+    /// Events that nobody asked for in time: at most 65,536 wait, and 16 MiB of them.
     pub events_dropped: u64,
     /// `Quickest` messages that were passed on `Unordered`, to players who acknowledge too slowly.
     pub slowed: u64,
@@ -151,8 +164,6 @@ pub struct HubCounts {
 
 /// So many unusable datagrams in a row are forgiven: a few come with every change of format or address.
 const FORGIVEN: u32 = 200;
-/// So many events wait at most.
-const MAX_EVENTS: usize = 65_536;
 
 /// A session, as its server runs it. See the [module](self).
 pub struct Hub {
@@ -178,7 +189,7 @@ pub struct Hub {
     leader: Option<HostId>,
     pongs: VecDeque<(Connection, Pong)>,
     outgoing: VecDeque<Outgoing>,
-    events: VecDeque<HubEvent>,
+    events: Events<HubEvent>,
     counts: HubCounts,
     tally: Tally,
     /// The number of the last player who came.
@@ -223,7 +234,7 @@ impl Hub {
             leader: None,
             pongs: VecDeque::new(),
             outgoing: VecDeque::new(),
-            events: VecDeque::new(),
+            events: Events::new(),
             counts: HubCounts::default(),
             tally: Tally::default(),
             last_host: SERVER.0,
@@ -437,15 +448,12 @@ impl Hub {
 
     /// The next thing the application may want to know.
     pub fn poll_event(&mut self) -> Option<HubEvent> {
-        self.events.pop_front()
+        self.events.pop()
     }
 
     fn tell_application(&mut self, event: HubEvent) {
-        if self.events.len() >= MAX_EVENTS {
-            self.events.pop_front();
-            self.counts.events_dropped += 1;
-        }
-        self.events.push_back(event);
+        let holds = event.holds();
+        self.counts.events_dropped += self.events.push(event, holds);
     }
 
     fn tell(&mut self, host: HostId, message: &ToPlayer) {

@@ -3,6 +3,7 @@
 use super::Hub;
 use crate::protocol::{self, Model, SERVER, ToPlayer};
 use evenkeel::{Duration, EntityId, GlobalTime, HostId, Instant, Relevance, SenderError, State};
+use std::collections::BTreeMap;
 
 /// One player and one entity of somebody else's, for whoever decides whether the one may see the other.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,12 @@ pub type Scope = Box<dyn FnMut(&Sight<'_>) -> Relevance + Send>;
 
 /// How often a [`Scope`] is asked again about everything: positions change.
 pub(super) const REVIEW_EVERY: Duration = Duration::from_millis(250);
+
+/// Where every player's first entity is: looked up once, for as many questions as there are.
+struct Viewpoints {
+    at: GlobalTime,
+    states: BTreeMap<HostId, State>,
+}
 
 impl Hub {
     /// Says how much an entity matters to a player, until it is said otherwise. A player from whom it is hidden is told that it
@@ -58,27 +65,34 @@ impl Hub {
             return;
         }
         self.reviewed = Some(now);
+        let viewpoints = self.viewpoints(now);
         let entities: Vec<EntityId> = self.entities.keys().copied().collect();
         for entity in entities {
-            self.review(entity, false, now);
+            self.review_from(&viewpoints, entity, false, now);
         }
     }
 
     /// Asks the scope about one entity and everybody. Of a new one nobody knows yet.
     pub(super) fn review(&mut self, entity: EntityId, new: bool, now: Instant) {
+        let viewpoints = self.viewpoints(now);
+        self.review_from(&viewpoints, entity, new, now);
+    }
+
+    fn review_from(&mut self, viewpoints: &Viewpoints, entity: EntityId, new: bool, now: Instant) {
         let viewers: Vec<HostId> = self.members.keys().copied().collect();
         for viewer in viewers {
             let saw = !new && self.may_see(entity, viewer);
-            self.judge_sight(entity, viewer, now);
+            self.judge_sight(viewpoints, entity, viewer);
             self.refresh(entity, viewer, saw, now);
         }
     }
 
     /// Asks the scope about a player who has just come, and everything.
     pub(super) fn review_viewer(&mut self, viewer: HostId, now: Instant) {
+        let viewpoints = self.viewpoints(now);
         let entities: Vec<EntityId> = self.entities.keys().copied().collect();
         for entity in entities {
-            self.judge_sight(entity, viewer, now);
+            self.judge_sight(&viewpoints, entity, viewer);
             self.apply(entity, viewer, now);
         }
     }
@@ -115,11 +129,22 @@ impl Hub {
         newest.map(|(generated, motion)| motion.at(at.since(generated).as_secs_f64()))
     }
 
-    fn judge_sight(&mut self, entity: EntityId, viewer: HostId, now: Instant) {
-        let time = self.now(now);
-        let state = self.whereabouts(entity, time);
-        let first = self.entities.values().find(|e| e.owner == viewer).map(|e| e.entity);
-        let viewpoint = first.and_then(|id| self.whereabouts(id, time));
+    /// From where players look now, if there is a scope that wants to know.
+    fn viewpoints(&mut self, now: Instant) -> Viewpoints {
+        let at = self.now(now);
+        let mut first = BTreeMap::new();
+        if self.config.scope.is_some() {
+            for made in self.entities.values() {
+                first.entry(made.owner).or_insert(made.entity);
+            }
+        }
+        let place = |(owner, entity)| Some((owner, self.whereabouts(entity, at)?));
+        Viewpoints { at, states: first.into_iter().filter_map(place).collect() }
+    }
+
+    fn judge_sight(&mut self, viewpoints: &Viewpoints, entity: EntityId, viewer: HostId) {
+        let state = self.whereabouts(entity, viewpoints.at);
+        let viewpoint = viewpoints.states.get(&viewer).copied();
         let (Some(scope), Some(about)) = (&mut self.config.scope, self.entities.get(&entity)) else { return };
         let Some(member) = self.members.get(&viewer).filter(|_| about.owner != viewer) else { return };
         let sight = Sight { entity: about, state, viewer, name: &member.name, viewpoint };

@@ -13,6 +13,8 @@ pub const MAX_SESSIONS: usize = 1_024;
 pub struct LobbyConfig {
     /// Connections at once that have not joined a session. Default: 256.
     pub max_guests: usize,
+    /// So many of them come from one source: one address, or one /64 of IPv6. Default: 32.
+    pub max_guests_per_source: usize,
     /// How long such a connection may be silent. Default: 5 s.
     pub speak_within: Duration,
     /// How long it may look around without joining. Default: 60 s.
@@ -25,6 +27,7 @@ impl Default for LobbyConfig {
     fn default() -> Self {
         Self {
             max_guests: 256,
+            max_guests_per_source: 32,
             speak_within: Duration::from_secs(5),
             join_within: Duration::from_secs(60),
             lists_per_second: 4,
@@ -38,7 +41,10 @@ impl LobbyConfig {
         let usual = Self::default();
         let max_guests = sessions.iter().map(|session| session.max_guests).max().unwrap_or(usual.max_guests);
         let speak_within = sessions.iter().map(|session| session.hello_within).max().unwrap_or(usual.speak_within);
-        Self { max_guests, speak_within, join_within: usual.join_within.max(speak_within), ..usual }
+        // However little room there is, no source takes more than half of it.
+        let max_guests_per_source = usual.max_guests_per_source.min(max_guests.div_ceil(2));
+        let join_within = usual.join_within.max(speak_within);
+        Self { max_guests, max_guests_per_source, speak_within, join_within, ..usual }
     }
 }
 

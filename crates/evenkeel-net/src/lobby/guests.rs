@@ -4,8 +4,9 @@ use super::{Lobby, LobbyConfig};
 use crate::hub::allowance::Allowance;
 use crate::hub::{Connection, Outgoing, What};
 use crate::protocol::{self, Filter, Refusal, ToPlayer, ToServer, VERSION};
+use crate::transport::source;
 use evenkeel::Instant;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// A connection that looks around.
 #[derive(Debug)]
@@ -24,6 +25,10 @@ impl Guest {
     }
 }
 
+fn source_of(remote: SocketAddr) -> IpAddr {
+    source(remote.ip())
+}
+
 impl Lobby {
     /// Somebody connected, from there if that is known. Nothing else is known of it before it says something.
     pub fn handle_connected(&mut self, connection: Connection, remote: Option<SocketAddr>, now: Instant) {
@@ -31,11 +36,18 @@ impl Lobby {
         if self.ending {
             return self.refuse(connection, &Refusal::Ending);
         }
-        if self.guests.len() >= self.config.max_guests {
+        if self.guests.len() >= self.config.max_guests || self.is_crowded(remote) {
             return self.refuse(connection, &Refusal::Full);
         }
         let lists = Allowance::new(self.config.lists_per_second, now);
         self.guests.insert(connection, Guest { remote, came: now, spoke: now, lists });
+    }
+
+    /// Whether there are as many guests from there as may be: nobody alone fills the lobby.
+    fn is_crowded(&self, remote: Option<SocketAddr>) -> bool {
+        let Some(from) = remote.map(source_of) else { return false };
+        let theirs = self.guests.values().filter(|guest| guest.remote.map(source_of) == Some(from));
+        theirs.count() >= self.config.max_guests_per_source
     }
 
     pub(super) fn handle_guest(&mut self, from: Connection, bytes: &[u8], now: Instant) {
@@ -109,5 +121,71 @@ impl Lobby {
         for connection in late {
             self.expel(connection, "it did not say hello in time");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hub::HubConfig;
+
+    fn at(millis: i64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    fn lobby() -> Lobby {
+        let mut lobby = Lobby::new(LobbyConfig::default());
+        lobby.add(HubConfig::default()).unwrap();
+        lobby
+    }
+
+    fn come(lobby: &mut Lobby, number: u64, from: &str, now: Instant) {
+        lobby.handle_connected(Connection(number), Some(from.parse().unwrap()), now);
+        ask(lobby, number, now);
+    }
+
+    fn ask(lobby: &mut Lobby, number: u64, now: Instant) {
+        let question = protocol::encode(&ToServer::List(Filter::default())).unwrap();
+        lobby.handle_message(Connection(number), &question, now);
+    }
+
+    #[test]
+    fn one_source_does_not_fill_the_lobby() {
+        let mut lobby = lobby();
+        // As many as handshakes are allowed, each asking just often enough to be let stay.
+        for now in (0..60_000).step_by(250) {
+            (0..now / 250).for_each(|number| {
+                if (now / 250 - number) % 16 == 0 {
+                    ask(&mut lobby, number as u64, at(now));
+                }
+            });
+            come(&mut lobby, now as u64 / 250, &format!("192.0.2.1:{}", 1_000 + now / 250), at(now));
+            lobby.advance(at(now));
+            assert!(lobby.guests() <= lobby.config.max_guests_per_source);
+        }
+        assert_eq!(lobby.guests(), lobby.config.max_guests_per_source);
+        come(&mut lobby, 1_000, "192.0.2.2:1", at(60_000));
+        assert_eq!(lobby.guests(), lobby.config.max_guests_per_source + 1, "somebody else is welcome");
+    }
+
+    #[test]
+    fn addresses_of_one_customer_are_one_source() {
+        let mut lobby = lobby();
+        let most = lobby.config.max_guests_per_source;
+        (0..100).for_each(|n| come(&mut lobby, n, &format!("[2001:db8::{n:x}]:1"), at(0)));
+        assert_eq!(lobby.guests(), most);
+        come(&mut lobby, 200, "[2001:db8:0:1::1]:1", at(0));
+        assert_eq!(lobby.guests(), most + 1);
+    }
+
+    #[test]
+    fn whoever_listed_and_does_nothing_is_sent_off() {
+        let mut lobby = lobby();
+        come(&mut lobby, 1, "192.0.2.1:1", at(0));
+        ask(&mut lobby, 1, at(3_000));
+        lobby.advance(at(7_999));
+        assert_eq!(lobby.guests(), 1);
+        lobby.advance(at(8_000));
+        assert_eq!(lobby.guests(), 0);
     }
 }

@@ -92,7 +92,7 @@ impl Gate {
 }
 
 /// An IPv6 customer has at least a /64 to choose addresses from; an IPv4 address is the same however it is written.
-fn source(address: IpAddr) -> IpAddr {
+pub(crate) fn source(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => Ipv6Addr::from(u128::from(v6) & (u128::MAX << 64)).into(),
         v4 => v4,

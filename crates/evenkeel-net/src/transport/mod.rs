@@ -67,6 +67,7 @@ pub use endpoint::{Endpoint, EndpointConfig};
 pub use error::{Closed, Error, SendError};
 pub use evenkeel_link::{Conditions, ConditionsError};
 pub use gate::Rate;
+pub(crate) use gate::source;
 pub use identity::Identity;
 pub use listen::{ListenConfig, Listener};
 pub use trust::Trust;

@@ -106,6 +106,22 @@ pub enum SeatEvent {
     },
 }
 
+impl SeatEvent {
+    /// So many bytes it holds besides itself.
+    pub(super) fn holds(&self) -> usize {
+        match self {
+            Self::Refused(Refusal::Token(why) | Refusal::Expelled(why)) => why.len(),
+            Self::Lost { why } | Self::Left { why, .. } | Self::Ending { why } => why.len(),
+            Self::Came(player) => player.name.len(),
+            Self::Made(entity) | Self::Given(entity) => entity.about.len(),
+            Self::Message { bytes, .. } => bytes.len(),
+            Self::Welcome { .. } | Self::Refused(_) | Self::Gone { .. } | Self::Linked { .. } | Self::Leader { .. } => {
+                0
+            }
+        }
+    }
+}
+
 /// Why a command was refused. Nothing changed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -5,8 +5,8 @@ use crate::protocol::{self, Entity, Model, SERVER, Welcome};
 use evenkeel::policy::by_name;
 use evenkeel::wire::Format;
 use evenkeel::{
-    Budget, EntityConfig, EntityId, GlobalTime, Handover, HostId, Placing, Pose, Receiver, ReceiverConfig, Sender,
-    SenderConfig, SenderError,
+    Budget, Duration, EntityConfig, EntityId, GlobalTime, Handover, HostId, LagChange, Placing, Pose, Receiver,
+    ReceiverConfig, Sender, SenderConfig, SenderError,
 };
 use std::collections::BTreeMap;
 
@@ -138,8 +138,20 @@ impl Inside {
         }
     }
 
+    /// Everything is shown later, or sooner, from when the change begins.
+    pub(super) fn set_lag(&mut self, change: LagChange, now: GlobalTime) {
+        // The server checked it, and a late change begins now.
+        let _ = self.receiver.set_lag(change, now);
+        let _ = self.to_peers.as_mut().map(|sender| sender.set_lag(change, now));
+    }
+
     /// The server as if it were new: it is told everything from the beginning.
-    pub(super) fn begin_anew(&mut self, now: GlobalTime) -> Result<(), SenderError> {
+    pub(super) fn begin_anew(&mut self, lag: Duration, now: GlobalTime) -> Result<(), SenderError> {
+        let before = self.receiver.lag().target();
+        if before != lag {
+            // It was changed meanwhile.
+            self.set_lag(LagChange::usual(before, lag, now), now);
+        }
         match &mut self.to_server {
             Some(sender) => {
                 let _ = sender.remove_receiver(SERVER);

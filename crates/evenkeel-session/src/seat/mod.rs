@@ -13,6 +13,7 @@ mod present;
 
 pub use config::{SeatConfig, SeatError, SeatEvent};
 
+use crate::events::Events;
 use crate::levels;
 use crate::protocol::{
     self, APPLICATION, MessageError, Model, PASSED_ON, Refusal, SERVER, ToPlayer, ToServer, VERSION, Welcome,
@@ -42,8 +43,6 @@ pub enum ToSend {
     ToPeer(HostId, Vec<u8>),
 }
 
-/// So many events wait at most; the oldest are given up and counted.
-const MAX_EVENTS: usize = 65_536;
 /// So many answers about the time wait at most.
 const MAX_PONGS: usize = 1_024;
 
@@ -73,7 +72,7 @@ pub struct Seat {
     present: Present,
     outgoing: VecDeque<ToSend>,
     mail: Mail,
-    events: VecDeque<SeatEvent>,
+    events: Events<SeatEvent>,
     events_dropped: u64,
     refused: bool,
 }
@@ -101,7 +100,7 @@ impl Seat {
             present: Present::default(),
             outgoing: VecDeque::new(),
             mail,
-            events: VecDeque::new(),
+            events: Events::new(),
             events_dropped: 0,
             refused: false,
         };
@@ -138,6 +137,11 @@ impl Seat {
     /// Why the server does not hear this player.
     fn unheard(&self) -> SeatError {
         if self.inside.is_some() && !self.refused { SeatError::Lost } else { SeatError::NotReady }
+    }
+
+    /// A number that is hardly ever another player's too.
+    pub fn seed(&self) -> u64 {
+        self.clock_seed
     }
 
     /// Whether one is in and knows the time.
@@ -185,7 +189,7 @@ impl Seat {
         self.receiver().map(Receiver::lag)
     }
 
-    /// Events that were given up because nobody asked.
+    /// Events that were given up because nobody asked: at most 65,536 wait, and 16 MiB of them.
     pub fn events_dropped(&self) -> u64 {
         self.events_dropped
     }
@@ -222,10 +226,10 @@ impl Seat {
             ToPlayer::Meet(introduction) => self.meet(introduction, now),
             ToPlayer::Leader { host } => self.follow(host, now),
             ToPlayer::Lag(change) => {
-                if let (Some(time), Some(inside)) = (self.clock.now(now), &mut self.inside) {
-                    // The server checked it, and a late change begins now.
-                    let _ = inside.receiver.set_lag(change, time);
-                    let _ = inside.to_peers.as_mut().map(|sender| sender.set_lag(change, time));
+                // Whoever does not know the time yet has shown nothing either.
+                let time = self.clock.now(now).unwrap_or(GlobalTime::MIN);
+                if let Some(inside) = &mut self.inside {
+                    inside.set_lag(change, time);
                 }
             }
             ToPlayer::Rule(rule) => self.place_by(rule, now),
@@ -249,10 +253,11 @@ impl Seat {
         if again {
             let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
             inside.secret = welcome.secret;
-            inside.begin_anew(time)?;
+            inside.begin_anew(welcome.placing.lag, time)?;
         } else {
             self.inside = Some(Inside::furnish(&welcome, &self.config, time).map_err(SeatError::Welcome)?);
-            (self.made, self.leader, self.peers) = (0, None, Peers::default());
+            (self.made, self.leader) = (0, None);
+            self.peers.part();
             self.own.clear();
             self.given.clear();
             self.players.clear();
@@ -396,15 +401,12 @@ impl Seat {
 
     /// The next thing the game may want to know.
     pub fn poll_event(&mut self) -> Option<SeatEvent> {
-        self.events.pop_front()
+        self.events.pop()
     }
 
     fn tell(&mut self, event: SeatEvent) {
-        if self.events.len() >= MAX_EVENTS {
-            self.events.pop_front();
-            self.events_dropped += 1;
-        }
-        self.events.push_back(event);
+        let holds = event.holds();
+        self.events_dropped += self.events.push(event, holds);
     }
 
     fn say(&mut self, message: &ToServer) -> Result<(), MessageError> {

@@ -37,6 +37,12 @@ impl Peers {
         matches!(self.links.get(&host), Some(Way::Direct | Way::PassedOn))
     }
 
+    /// Everybody is gone, and whoever comes is somebody else, whatever the number.
+    pub(super) fn part(&mut self) {
+        self.introductions.clear();
+        self.departed.extend(std::mem::take(&mut self.links).into_keys());
+    }
+
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let opening = |way: &Way| match way {
             Way::Opening { until } => Some(*until),
