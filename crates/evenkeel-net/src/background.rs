@@ -4,6 +4,9 @@ use std::io;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
+/// How long what is to be said at the end may take.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(200);
+
 /// A runtime on a thread of its own. It ends when this is dropped.
 pub(crate) struct Background {
     handle: Handle,
@@ -17,10 +20,13 @@ impl Background {
         let (stop, stopped) = oneshot::channel::<()>();
         let handle = runtime.handle().clone();
         std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-            // It ends with an error, when the other end is dropped: that is what it waits for.
-            let _ = runtime.block_on(stopped);
-            // What connections still have to say may take a moment.
-            runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+            runtime.block_on(async {
+                // It ends with an error, when the other end is dropped: that is what it waits for.
+                let _ = stopped.await;
+                // Nothing runs here but within this: what connections still have to say may take a moment.
+                tokio::time::sleep(LAST_WORDS).await;
+            });
+            runtime.shutdown_background();
         })?;
         Ok(Self { handle, _stop: stop })
     }
