@@ -239,7 +239,8 @@ impl Seat {
             inside.begin_anew(time)?;
         } else {
             self.inside = Some(Inside::furnish(&welcome, &self.config, time).map_err(SeatError::Welcome)?);
-            (self.made, self.leader, self.peers) = (0, None, Peers::default());
+            (self.made, self.leader) = (0, None);
+            self.peers.begin_anew();
             self.own.clear();
             self.given.clear();
             self.players.clear();

@@ -37,6 +37,12 @@ impl Peers {
         matches!(self.links.get(&host), Some(Way::Direct | Way::PassedOn))
     }
 
+    /// Another session: everybody is somebody else, even under the same number.
+    pub(super) fn begin_anew(&mut self) {
+        self.introductions.clear();
+        self.departed.extend(std::mem::take(&mut self.links).into_keys());
+    }
+
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let opening = |way: &Way| match way {
             Way::Opening { until } => Some(*until),
