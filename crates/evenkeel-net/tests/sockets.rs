@@ -114,7 +114,7 @@ async fn a_server_that_is_killed_and_restarted_gets_its_players_back() {
     let [ada, ben] = ["Ada", "Ben"].map(|name| client(address, &identity, name));
     until("both are in", || ada.is_ready() && ben.is_ready()).await;
     drop(first);
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    until("the port is free", || std::net::UdpSocket::bind(address).is_ok()).await;
     let second = server(address, &identity).await;
     until("both are back", || second.with(|hub, _| hub.players().count()) == 2).await;
     until("they know the time", || ada.is_ready() && ben.is_ready()).await;
