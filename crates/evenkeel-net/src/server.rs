@@ -274,8 +274,11 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
-        // Whatever else holds on to what is shared: connections end with their server.
-        self.shared.connections().open.clear();
+        // Whatever else holds on to what is shared: connections end with their server. Their readers would notice only when
+        // something arrives.
+        for (_, Open { sender, .. }) in self.shared.connections().open.drain() {
+            sender.close("left");
+        }
     }
 }
 

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 use evenkeel::{EntityId, GlobalTime, HostId, Pose, Threshold, Vec3};
-use evenkeel_net::hub::HubConfig;
-use evenkeel_net::protocol::{Model, SERVER};
-use evenkeel_net::seat::SeatConfig;
+use evenkeel_net::hub::{Asking, HubConfig, Pass};
+use evenkeel_net::protocol::{Model, PeerOffer, Refusal, SERVER};
+use evenkeel_net::seat::{SeatConfig, SeatEvent};
 use evenkeel_net::transport::{Identity, ListenConfig, Trust};
-use evenkeel_net::{Client, Peer, PeerConfig, Server};
+use evenkeel_net::{Client, LinkState, Peer, PeerConfig, Server};
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 fn identity() -> Identity {
@@ -131,4 +133,89 @@ async fn whoever_was_not_sent_by_the_server_is_not_listened_to() {
     let closed = tokio::time::timeout(Duration::from_secs(3), stranger.closed()).await.unwrap();
     assert!(closed.to_string().contains("the server has not sent you"), "{closed}");
     assert_eq!(ada.linked().len(), 1);
+}
+
+/// Until a peer is in a session in which it is new, and has reached somebody there.
+async fn linked_anew(peer: &Peer) {
+    let (mut new, mut linked) = (false, false);
+    until("linking anew", Duration::from_secs(15), || {
+        for event in std::iter::from_fn(|| peer.poll_event()) {
+            match event {
+                SeatEvent::Welcome { again, .. } => (new, linked) = (!again, false),
+                SeatEvent::Linked { directly, .. } => linked = directly,
+                _ => {}
+            }
+        }
+        new && linked
+    })
+    .await;
+}
+
+/// A restarted server gives numbers anew. Whether they are the old ones or others, players reach each other directly again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_are_made_anew_with_a_new_session() {
+    let identity = identity();
+    let start = async |address: SocketAddr, first: &'static str| {
+        let mut here = false;
+        // Whoever is to be the second is told to come again.
+        let gate = Box::new(move |asking: &Asking<'_>| {
+            here |= asking.name == first;
+            if here { Ok(Pass::with_entities(4)) } else { Err(Refusal::Full) }
+        });
+        // Until the port is free again.
+        until("the port", Duration::from_secs(5), || std::net::UdpSocket::bind(address).is_ok()).await;
+        let session = HubConfig { model: Model::PeerToPeer, gate, ..HubConfig::default() };
+        Server::start(ListenConfig::new(address, identity.clone()), session).await.unwrap()
+    };
+    let mut server = start("127.0.0.1:0".parse().unwrap(), "Ada").await;
+    let address = server.address();
+    let (ada, ben) = (peer(&server, &identity, "Ada").await, peer(&server, &identity, "Ben").await);
+    linked_anew(&ada).await;
+    linked_anew(&ben).await;
+    for (first, numbers) in [("Ada", [1, 2]), ("Ben", [2, 1])] {
+        drop(server);
+        server = start(address, first).await;
+        linked_anew(&ada).await;
+        linked_anew(&ben).await;
+        assert_eq!([ada.you(), ben.you()], numbers.map(|number| Some(HostId(number))));
+    }
+}
+
+/// What is dropped hangs up, also where nobody has anything to say: the server, and then a peer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_is_dropped_hangs_up_on_the_silent_too() {
+    let (server, identity) = server(Model::PeerToPeer).await;
+    let (ada, ben) = (peer(&server, &identity, "Ada").await, peer(&server, &identity, "Ben").await);
+    linked_anew(&ada).await;
+    linked_anew(&ben).await;
+    drop(server);
+    let away = |peer: &Peer| peer.link() != LinkState::Connected;
+    until("the server has gone", Duration::from_secs(5), || away(&ada) && away(&ben)).await;
+    assert_eq!(ada.linked().len(), 1);
+    drop(ben);
+    until("Ben has gone", Duration::from_secs(5), || ada.linked().is_empty()).await;
+}
+
+/// Whoever does not answer is dialled again, several times: each attempt is another connection.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_way_that_does_not_open_at_first_is_tried_again() {
+    let (server, identity) = server(Model::Hybrid).await;
+    let deaf = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let offer = PeerOffer { certificate: [9; 32], addresses: vec![deaf.local_addr().unwrap()] };
+    let seat = SeatConfig { peer: Some(offer), ..SeatConfig::named("Ben") };
+    let trust = Trust::Hashes(vec![identity.hash()]);
+    let _ben = Client::start(&format!("https://{}/", server.address()), trust, seat).unwrap();
+    let ada = peer(&server, &identity, "Ada").await;
+    let three = async {
+        let (mut attempts, mut buffer) = (BTreeSet::new(), [0; 2_000]);
+        while attempts.len() < 3 {
+            let (length, from) = deaf.recv_from(&mut buffer).await.unwrap();
+            assert_eq!(from, ada.address());
+            // As QUIC's first packets have it: flags, version, and the name of the connection after its length.
+            if let [0x80..=0xff, _, _, _, _, length, rest @ ..] = &buffer[..length] {
+                attempts.insert(rest[..usize::from(*length)].to_vec());
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), three).await.unwrap();
 }

@@ -5,9 +5,10 @@
 mod common;
 
 use common::World;
-use evenkeel_net::hub::{HubConfig, TokenGate};
+use evenkeel::{HostId, Instant};
+use evenkeel_net::hub::{Connection, Hub, HubConfig, HubEvent, Outgoing, TokenGate, What};
 use evenkeel_net::levels::{Level, Party};
-use evenkeel_net::protocol::Refusal;
+use evenkeel_net::protocol::{Refusal, ToPlayer, ToServer, VERSION, decode, encode};
 use evenkeel_net::seat::{SeatConfig, SeatEvent};
 use evenkeel_net::token::{
     KeyRing, Player, Revocations, Rights, SecondUse, SigningKey, Token, TokenError, TokenId, Window,
@@ -240,4 +241,41 @@ fn watchers_see_and_say_nothing() {
     seat.send(Party::Everybody, Level::Ordered, b"psst".to_vec(), local).unwrap();
     world.run(50, |_| {});
     assert!(world.guests[eve].closed.as_deref().unwrap().contains("may only watch"));
+}
+
+/// Says hello on a new connection, and answers what the hub says first.
+fn hello(hub: &mut Hub, number: u64, name: &str, token: &[u8], rejoin: Option<(HostId, u64)>) -> ToPlayer {
+    let (connection, now) = (Connection(number), Instant::from_millis(100 * number as i64));
+    let (session, name, token) = ("main".into(), name.into(), token.to_vec());
+    let hello = ToServer::Hello { version: VERSION, session, name, token, rejoin, peer: None };
+    hub.handle_connected(connection, None, now);
+    hub.handle_message(connection, &encode(&hello).unwrap(), now);
+    let said = |out: Outgoing| match out {
+        Outgoing { to, what: What::Message(bytes) } if to == connection => Some(decode(&bytes).unwrap()),
+        _ => None,
+    };
+    let said: Vec<ToPlayer> = std::iter::from_fn(|| hub.poll_transmit(now)).filter_map(said).collect();
+    said.into_iter().next().unwrap()
+}
+
+/// A token is for a name; whoever rejoins needs none, and has the name it had.
+#[test]
+fn whoever_rejoins_keeps_the_name_that_its_token_gave() {
+    let gate = Box::new(Wall::new().gate(ring()));
+    let mut hub = Hub::new(HubConfig { gate, ..HubConfig::default() }).unwrap();
+    let token = key(1).sign(&token(1)).unwrap();
+    let ToPlayer::Welcome(first) = hello(&mut hub, 1, "Ada", &token, None) else { panic!("she has a token") };
+    let secret = Some((first.you, first.secret));
+    let ToPlayer::Welcome(again) = hello(&mut hub, 2, "Eve", &[], secret) else { panic!("it is her secret") };
+    assert!(again.again && again.you == first.you);
+    assert_eq!(hub.players().collect::<Vec<_>>(), [(first.you, "Ada")]);
+    let came = std::iter::from_fn(|| hub.poll_event()).filter_map(|event| match event {
+        HubEvent::Came { name, again, .. } => Some((name, again)),
+        _ => None,
+    });
+    assert_eq!(came.collect::<Vec<_>>(), [("Ada".to_owned(), false), ("Ada".to_owned(), true)]);
+    // The first secret was for one time; without a good one it is the token that counts.
+    let ToPlayer::Refused(why) = hello(&mut hub, 3, "Eve", &token, secret) else { panic!("it is used up") };
+    assert!(why.to_string().contains("for player Ada"), "{why}");
+    assert_eq!(hub.players().collect::<Vec<_>>(), [(first.you, "Ada")]);
 }

@@ -6,7 +6,7 @@ mod common;
 
 use common::World;
 use evenkeel::{EntityId, GlobalTime, HostId, PlaceError, Pose, Relevance, Threshold, Vec3};
-use evenkeel_net::hub::{EntityError, HubConfig, HubEvent};
+use evenkeel_net::hub::{EntityError, HubConfig, HubEvent, Open};
 use evenkeel_net::protocol::{SERVER, ToServer, encode, maker_of};
 use evenkeel_net::seat::{SeatConfig, SeatError, SeatEvent};
 
@@ -301,4 +301,60 @@ fn what_the_server_unmakes_is_gone_for_its_owner_too() {
     play(&mut world, 200);
     assert_eq!(world.guests[0].seat.owned().count(), 0);
     assert!(world.guests[0].events.contains(&SeatEvent::Gone { entity: tank }));
+}
+
+fn give(world: &mut World, guest: usize, entity: EntityId, to: u32) {
+    let local = world.local(guest);
+    world.guests[guest].seat.give(entity, HostId(to), local).unwrap();
+}
+
+/// Who owns what, as the hub has it.
+fn owners(world: &World) -> Vec<(EntityId, u32)> {
+    world.hub.entities().map(|made| (made.entity, made.owner.0)).collect()
+}
+
+/// Nobody asked for what it is given: it is not sent away for having it, nor for making what it may make besides.
+#[test]
+fn gifts_get_nobody_sent_away() {
+    let mut world = game(HubConfig { gate: Box::new(Open { max_entities: 2 }), ..HubConfig::default() });
+    let gifts = [0, 0, 2, 2].map(|guest| (guest, make(&mut world, guest)));
+    play(&mut world, 300);
+    for (guest, gift) in gifts {
+        give(&mut world, guest, gift, 2);
+    }
+    play(&mut world, 300);
+    // Two find room; the others come back.
+    let [(_, a), (_, b), (_, c), (_, d)] = gifts;
+    assert_eq!(owners(&world), [(a, 2), (b, 2), (c, 3), (d, 3)]);
+    make(&mut world, 1);
+    make(&mut world, 1);
+    play(&mut world, 300);
+    assert!(world.guests.iter().all(|guest| guest.closed.is_none()), "{:?}", world.closed);
+    assert_eq!(owners(&world).iter().filter(|(_, owner)| *owner == 2).count(), 4);
+    // What it makes beyond that is its own doing.
+    make(&mut world, 1);
+    play(&mut world, 300);
+    assert!(world.guests[1].closed.as_deref().unwrap().contains("more entities"));
+}
+
+/// Something comes back to its maker while the maker, who has not heard of that, makes something else.
+#[test]
+fn what_is_given_back_gets_nobody_sent_away() {
+    let mut world = game(HubConfig { gate: Box::new(Open { max_entities: 2 }), ..HubConfig::default() });
+    let ball = make(&mut world, 0);
+    play(&mut world, 300);
+    give(&mut world, 0, ball, 2);
+    let tank = make(&mut world, 0);
+    play(&mut world, 300);
+    give(&mut world, 1, ball, 1);
+    // That takes 60 ms to the hub, and another 20 to Ada.
+    play(&mut world, 55);
+    let late = make(&mut world, 0);
+    play(&mut world, 500);
+    assert!(world.guests[0].closed.is_none(), "{:?}", world.guests[0].closed);
+    assert_eq!(owners(&world), [(ball, 1), (tank, 1)], "the limit holds");
+    assert!(world.guests[0].events.contains(&SeatEvent::Gone { entity: late }), "and she is told");
+    assert_eq!(world.guests[0].seat.owned().collect::<Vec<_>>(), [tank]);
+    assert_seen(&mut world, 2, tank);
+    assert_eq!(world.hub.counts().unusable, 0);
 }

@@ -6,8 +6,8 @@ mod common;
 
 use common::{World, ms};
 use evenkeel::{EntityId, GlobalTime, HostId, Pose, Threshold, Vec3};
-use evenkeel_net::hub::HubConfig;
-use evenkeel_net::protocol::{Model, PeerOffer, Refusal, SERVER, pass_on};
+use evenkeel_net::hub::{Hub, HubConfig};
+use evenkeel_net::protocol::{Model, PeerOffer, Refusal, SERVER, ToServer, encode, pass_on};
 use evenkeel_net::seat::{SeatConfig, SeatEvent};
 
 fn drive(number: usize, t: GlobalTime) -> Pose {
@@ -23,6 +23,15 @@ fn peer(name: &str) -> SeatConfig {
 
 fn hub(model: Model) -> HubConfig {
     HubConfig { model, ..HubConfig::default() }
+}
+
+/// One for each.
+fn tanks(world: &mut World) -> Vec<EntityId> {
+    let mut tank = |guest: usize| {
+        let local = world.local(guest);
+        world.guests[guest].seat.make(Threshold::within(0.1), Vec::new(), local).unwrap()
+    };
+    (0..3).map(&mut tank).collect()
 }
 
 struct Game {
@@ -41,12 +50,7 @@ impl Game {
         world.run(400, |_| {});
         world.connect_peers(opens);
         world.run(4_000, |_| {});
-        let tanks = (0..3)
-            .map(|guest| {
-                let local = world.local(guest);
-                world.guests[guest].seat.make(Threshold::within(0.1), Vec::new(), local).unwrap()
-            })
-            .collect();
+        let tanks = tanks(&mut world);
         Self { world, tanks, shown: vec![None; 8] }
     }
 
@@ -285,4 +289,59 @@ fn a_leader_without_a_server_does_not_abdicate() {
     }
     game.play(&[0, 1, 2], 1_000);
     assert_eq!(game.leaders(&[0, 1, 2]), [HostId(2); 3]);
+}
+
+/// With another session everybody is somebody else, even under the same number: direct connections are made anew.
+#[test]
+fn links_do_not_outlive_their_session() {
+    let mut game = Game::new(Model::PeerToPeer, |_, _| true);
+    game.play(&[0, 1, 2], 1_000);
+    let world = &mut game.world;
+    world.hub = Hub::new(hub(Model::PeerToPeer)).unwrap();
+    for guest in 0..3 {
+        let local = world.local(guest);
+        world.guests[guest].seat.handle_lost("the server is down", local);
+        world.reconnect(guest);
+    }
+    world.run(400, |_| {});
+    for guest in 0..3 {
+        let seat = &mut world.guests[guest].seat;
+        let others = (0..3).filter(|other| *other != guest).map(|other| HostId(other as u32 + 1));
+        assert_eq!(seat.you(), Some(HostId(guest as u32 + 1)));
+        assert_eq!(seat.linked().count(), 0);
+        let departed = std::iter::from_fn(|| seat.poll_departed());
+        assert_eq!(departed.collect::<Vec<_>>(), others.collect::<Vec<_>>(), "their connections are to be closed");
+    }
+    world.connect_peers(|_, _| true);
+    world.run(3_000, |_| {});
+    game.tanks = tanks(&mut game.world);
+    game.play(&[0, 1, 2], 2_000);
+    let off = game.worst(&[0, 1, 2]);
+    assert!(off < 0.2, "{off} m");
+    assert_eq!(game.world.hub.counts().passed_on, 0);
+}
+
+/// Nobody is cut off from what the server tells because one side claims that it is told directly.
+#[test]
+fn a_direct_way_counts_once_both_say_that_there_is_one() {
+    let mut game = Game::new(Model::Hybrid, |_, _| false);
+    let mut claim = |guest: usize, peer: u32, up: bool| {
+        let (from, claim) = (game.world.guests[guest].connection, ToServer::Linked { peer: HostId(peer), up });
+        game.world.hub.handle_message(from, &encode(&claim).unwrap(), game.world.now);
+        // The third does not move: Ben is told of the first's tank alone.
+        let told = |game: &mut Game| {
+            let fairness = game.world.hub.fairness(game.world.now);
+            fairness.receivers.iter().find(|r| r.host == HostId(2)).map_or(0, |r| r.vectors)
+        };
+        game.play(&[0, 1], 500);
+        let before = told(&mut game);
+        game.play(&[0, 1], 4_000);
+        told(&mut game) > before
+    };
+    assert!(claim(0, 2, true), "Ada alone says so");
+    assert!(claim(0, 2, false));
+    assert!(claim(1, 1, true), "Ben alone says so");
+    assert!(!claim(0, 2, true), "both say so");
+    assert!(claim(1, 1, false), "it has ended for one");
+    assert!(game.worst(&[0, 1]) < 0.2);
 }

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 use evenkeel::{EntityId, GlobalTime, Pose, Threshold, Vec3};
-use evenkeel_net::hub::HubConfig;
+use evenkeel_net::hub::{HubConfig, HubEvent};
 use evenkeel_net::levels::{Channel, Level, Party};
 use evenkeel_net::protocol::{Filter, Refusal};
 use evenkeel_net::seat::{SeatConfig, SeatEvent};
 use evenkeel_net::transport::{Identity, ListenConfig, Trust};
-use evenkeel_net::{Client, LinkState, ListError, Server, list_sessions};
+use evenkeel_net::{Client, ClientConfig, LinkState, ListError, Server, list_sessions};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -114,7 +114,7 @@ async fn a_server_that_is_killed_and_restarted_gets_its_players_back() {
     let [ada, ben] = ["Ada", "Ben"].map(|name| client(address, &identity, name));
     until("both are in", || ada.is_ready() && ben.is_ready()).await;
     drop(first);
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    until("the port is free", || std::net::UdpSocket::bind(address).is_ok()).await;
     let second = server(address, &identity).await;
     until("both are back", || second.with(|hub, _| hub.players().count()) == 2).await;
     until("they know the time", || ada.is_ready() && ben.is_ready()).await;
@@ -197,4 +197,27 @@ async fn one_server_has_several_sessions_and_says_which() {
     assert_eq!(server.lobby_counts().listed, 4);
     let stranger = list_sessions(&url, Trust::Hashes(vec![[0; 32]]), Filter::default()).await;
     assert!(matches!(stranger, Err(ListError::Transport(_))), "{stranger:?}");
+}
+
+/// Its place would be kept for an hour: it is the farewell that ends it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_drops_its_client_takes_its_entities_along_at_once() {
+    let identity = identity();
+    let session = HubConfig { rejoin_within: evenkeel::Duration::from_secs(3_600), ..HubConfig::default() };
+    let server = Server::start(ListenConfig::new(any_port(), identity.clone()), session).await.unwrap();
+    let url = format!("https://127.0.0.1:{}/", server.address().port());
+    let config = |name: &str| ClientConfig::new(&url, Trust::Hashes(vec![identity.hash()]), SeatConfig::named(name));
+    let started = Client::start_with(config("Ada")).unwrap();
+    let spawned = Client::spawn(config("Ben")).unwrap();
+    for (client, left) in [(started, 1), (spawned, 0)] {
+        until("it is in", || client.is_ready()).await;
+        client.make(Threshold::within(0.1), Vec::new()).unwrap();
+        until("it has a tank", || server.with(|hub, _| hub.entities().count()) == 1).await;
+        drop(client);
+        until("the tank is gone", || server.with(|hub, _| hub.entities().count()) == 0).await;
+        assert_eq!(server.with(|hub, _| hub.players().count()), left);
+    }
+    let events: Vec<HubEvent> = server.with(|hub, _| std::iter::from_fn(|| hub.poll_event()).collect());
+    let farewell = |event: &&HubEvent| matches!(event, HubEvent::Left { why, .. } if why == "it said farewell");
+    assert_eq!(events.iter().filter(farewell).count(), 2, "{events:?}");
 }

@@ -81,15 +81,10 @@ impl Links {
         Self { endpoint, config, report, you: None, known: HashMap::new(), early: Vec::new(), next: 0 }
     }
 
-    /// The server has somebody for us, whom we are to dial under this number of ours.
+    /// The server has somebody for us, whom we are to dial under this number of ours. Those of another session have been
+    /// [forgotten](Self::forget).
     pub(super) fn introduce(&mut self, introduction: Introduction, you: Option<HostId>) {
-        if you != self.you {
-            // Another session: everybody is somebody else.
-            for host in self.known.keys().copied().collect::<Vec<_>>() {
-                self.forget(host);
-            }
-            self.you = you;
-        }
+        self.you = you;
         let host = introduction.host;
         let same = |known: &Acquaintance| known.introduction.certificate == introduction.certificate;
         if !self.known.get(&host).is_some_and(same) {
@@ -211,6 +206,15 @@ impl Links {
         match self.known.get(&to).and_then(|known| known.link.as_ref()) {
             Some(link) => link.sender.send_datagram(bytes),
             None => Err(SendError::Closed),
+        }
+    }
+}
+
+/// Those who read would notice only when something arrives.
+impl Drop for Links {
+    fn drop(&mut self) {
+        for link in self.known.drain().filter_map(|(_, known)| known.link) {
+            link.sender.close("left");
         }
     }
 }

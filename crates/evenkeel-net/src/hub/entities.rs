@@ -135,10 +135,15 @@ impl Hub {
             return self.expel(from, "it said too much about an entity", now);
         }
         // What others gave it does not count: nobody is to be sent away for that.
-        let owned = self.entities.values().filter(|e| e.owner == owner && maker_of(e.entity) == owner).count();
+        let owned = self.entities.values().filter(|e| e.owner == owner && maker_of(e.entity) == owner);
+        let epochs: Vec<u32> = owned.map(|e| e.epoch).collect();
         let most = self.members.get(&owner).map_or(0, |member| member.pass.max_entities);
-        if owned >= most as usize {
-            return self.expel(from, "it made more entities than it may have", now);
+        if epochs.len() >= most as usize {
+            // What came back to it may have crossed this on the way: there is no room, and it is not to blame.
+            return match epochs.iter().any(|epoch| *epoch > 0) {
+                true => self.tell(owner, &ToPlayer::Gone { entity }),
+                false => self.expel(from, "it made more entities than it may have", now),
+            };
         }
         let time = self.now(now);
         self.receiver.grant(entity, owner, 0);

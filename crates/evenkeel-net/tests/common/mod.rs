@@ -49,6 +49,8 @@ pub struct World {
     pub hub_events: Vec<HubEvent>,
     pub guests: Vec<Guest>,
     pub now: Instant,
+    /// All connections that the hub closed, also those that were given up, and why.
+    pub closed: Vec<(Connection, String)>,
     /// One in so many datagrams is lost; none if it is zero.
     pub lose_one_in: u64,
     queue: BTreeMap<(Instant, u64), Packet>,
@@ -62,6 +64,7 @@ impl World {
             hub_events: Vec::new(),
             guests: Vec::new(),
             now: Instant::from_millis(50_000),
+            closed: Vec::new(),
             lose_one_in: 0,
             queue: BTreeMap::new(),
             count: 0,
@@ -87,10 +90,11 @@ impl World {
 
     /// Another connection for a player who lost its own.
     pub fn reconnect(&mut self, guest: usize) {
+        self.count += 1;
         let connection = Connection(1_000 + self.count);
         self.hub.handle_connected(connection, None, self.now);
         let guest = &mut self.guests[guest];
-        (guest.connection, guest.linked) = (connection, true);
+        (guest.connection, guest.linked, guest.closed) = (connection, true, None);
         guest.seat.reconnect().unwrap();
     }
 
@@ -117,6 +121,9 @@ impl World {
         }
         self.hub.advance(self.now);
         while let Some(outgoing) = self.hub.poll_transmit(self.now) {
+            if let What::Close(why) = &outgoing.what {
+                self.closed.push((outgoing.to, why.clone()));
+            }
             if let Some(to) = self.guests.iter().position(|guest| guest.connection == outgoing.to) {
                 self.post(to, Packet::Down(to, outgoing.what));
             }

@@ -257,7 +257,7 @@ impl Seat {
         } else {
             self.inside = Some(Inside::furnish(&welcome, &self.config, time).map_err(SeatError::Welcome)?);
             (self.made, self.leader) = (0, None);
-            self.peers.part();
+            self.peers.begin_anew();
             self.own.clear();
             self.given.clear();
             self.players.clear();

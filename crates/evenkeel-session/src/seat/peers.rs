@@ -37,8 +37,8 @@ impl Peers {
         matches!(self.links.get(&host), Some(Way::Direct | Way::PassedOn))
     }
 
-    /// Everybody is gone, and whoever comes is somebody else, whatever the number.
-    pub(super) fn part(&mut self) {
+    /// Another session: everybody is somebody else, even under the same number.
+    pub(super) fn begin_anew(&mut self) {
         self.introductions.clear();
         self.departed.extend(std::mem::take(&mut self.links).into_keys());
     }
