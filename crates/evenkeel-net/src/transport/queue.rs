@@ -363,8 +363,8 @@ mod tests {
         inbox.ring(bell.clone(), 7);
         inbox.datagram(Instant::now(), Bytes::from_static(b"b"));
         inbox.message(Instant::now(), What::Message(Bytes::from_static(b"c")));
-        assert_eq!(bell.waiting(), 1);
         for expected in [2, 1] {
+            assert_eq!(bell.waiting(), 1);
             bell.listen(&mut rung, 10).await;
             assert_eq!(std::mem::take(&mut rung), [7]);
             assert!(!inbox.take_some(2, &mut taken));
@@ -372,7 +372,7 @@ mod tests {
         }
         assert_eq!(bell.waiting(), 0, "nothing is left");
         inbox.finish();
-        bell.listen(&mut rung, 10).await;
+        assert_eq!(bell.waiting(), 1);
         assert!(inbox.take_some(2, &mut taken), "it is over");
     }
 
