@@ -21,15 +21,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tracing::Span;
 
-/// So much of what arrived waits at most for the hub, over all connections.
-const MAX_ARRIVED: usize = 16_384;
-/// So much of what arrived is taken in at once, at most, before anything is sent: a server that lags behind tells each player
-/// more with one datagram, and so catches up.
-const AT_ONCE: usize = 512;
+/// So many connections are listened to at once, at most, before anything is sent, and so much is taken from each: a server that
+/// lags behind tells each player more with one datagram, and so catches up.
+const AT_ONCE: (usize, usize) = (256, 8);
 /// How long the hub sleeps at most if nothing is due.
 const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_millis(500);
 /// So many looks, 5 ms apart, are taken at whether the last words have left.
@@ -91,8 +89,8 @@ struct Shared {
     conditioner: Option<Conditioner>,
     /// Whoever holds both holds the hub first.
     connections: Mutex<Connections>,
-    /// For the readers of connections.
-    report: mpsc::Sender<(Connection, Report)>,
+    /// Rung by connections on which something has arrived: it waits there, and is bounded there.
+    bell: Arc<transport::Bell>,
 }
 
 #[derive(Default)]
@@ -106,6 +104,7 @@ struct Connections {
 
 struct Open {
     sender: transport::Sender,
+    receiver: transport::Receiver,
     span: Span,
 }
 
@@ -150,7 +149,6 @@ impl Server {
         sessions.into_iter().try_for_each(|session| lobby.add(config::dated(session, ticking.now())))?;
         let conditioner = listen.conditioner.clone();
         let listener = Listener::bind(listen).await.map_err(ServerError::Transport)?;
-        let (report, reports) = mpsc::channel(MAX_ARRIVED);
         let shared = Arc::new(Shared {
             lobby: Mutex::new(lobby),
             first,
@@ -159,9 +157,10 @@ impl Server {
             touched: Notify::new(),
             listener,
             connections: Mutex::default(),
-            report,
+            bell: Arc::default(),
         });
-        let task = tokio::spawn(Service { shared: shared.clone(), next: 0, reports, taken: Vec::new() }.run());
+        let service = Service { shared: shared.clone(), next: 0, rung: Vec::new(), taken: Vec::new() };
+        let task = tokio::spawn(service.run());
         Ok(Self { shared, task, background: None })
     }
 
@@ -282,18 +281,12 @@ impl Drop for Server {
     }
 }
 
-/// What the reader of a connection reports.
-enum Report {
-    Arrived(transport::Arrived),
-    Ended,
-}
-
 struct Service {
     shared: Arc<Shared>,
     next: u64,
-    reports: mpsc::Receiver<(Connection, Report)>,
-    /// What is being taken in; empty in between.
-    taken: Vec<(Connection, Report)>,
+    /// Who has rung, and what is being taken in; empty in between.
+    rung: Vec<u64>,
+    taken: Vec<transport::Arrived>,
 }
 
 impl Service {
@@ -307,7 +300,7 @@ impl Service {
                     None => return,
                 },
                 // What is there already is taken in before anything is answered.
-                _ = self.reports.recv_many(&mut self.taken, AT_ONCE) => self.take_all(),
+                () = shared.bell.listen(&mut self.rung, AT_ONCE.0) => self.take_all(),
                 () = self.shared.touched.notified() => {}
                 () = tokio::time::sleep_until(wake) => {}
             }
@@ -324,29 +317,29 @@ impl Service {
         let name = Connection(self.next);
         self.next += 1;
         let remote = Some(connection.remote());
-        let (sender, mut receiver) = connection.split();
+        let (sender, receiver) = connection.split();
         let (host, called) = (tracing::field::Empty, tracing::field::Empty);
         let span = tracing::info_span!("connection", number = name.0, remote = %sender.remote(), host, name = called);
         let entered = span.enter();
         tracing::debug!(carrier = ?sender.carrier(), "connected");
         self.shared.lobby().handle_connected(name, remote, self.shared.ticking.now());
         drop(entered);
-        self.shared.connections().open.insert(name, Open { sender, span });
-        let reports = self.shared.report.clone();
-        tokio::spawn(async move {
-            while let Some(arrived) = receiver.receive().await {
-                if reports.send((name, Report::Arrived(arrived))).await.is_err() {
-                    return;
-                }
-            }
-            let _ = reports.send((name, Report::Ended)).await;
-        });
+        receiver.ring(self.shared.bell.clone(), name.0);
+        self.shared.connections().open.insert(name, Open { sender, receiver, span });
     }
 
     fn take_all(&mut self) {
         let (mut lobby, mut connections) = (self.shared.lobby(), self.shared.connections());
-        for (from, report) in self.taken.drain(..) {
-            self.shared.take(&mut lobby, &mut connections, from, report);
+        for from in self.rung.drain(..).map(Connection) {
+            let Some(open) = connections.open.get(&from) else { continue };
+            let _entered = open.span.clone().entered();
+            let ended = open.receiver.take_some(AT_ONCE.1, &mut self.taken);
+            for arrived in self.taken.drain(..) {
+                self.shared.take(&mut lobby, &connections, from, arrived);
+            }
+            if ended {
+                self.shared.part(&mut lobby, &mut connections, from);
+            }
         }
     }
 
@@ -380,35 +373,31 @@ impl Service {
 }
 
 impl Shared {
-    /// Takes in what a connection reports.
-    fn take(&self, lobby: &mut Lobby, connections: &mut Connections, from: Connection, report: Report) {
-        let ticking = &self.ticking;
-        let span = connections.open.get(&from).map_or_else(Span::none, |open| open.span.clone());
-        let _entered = span.enter();
-        match report {
-            Report::Arrived(transport::Arrived { at, what: transport::What::Datagram(bytes) }) => {
-                lobby.handle_datagram(from, &bytes, ticking.at(at));
-            }
-            Report::Arrived(transport::Arrived { at, what: transport::What::Unordered(bytes) }) => {
-                lobby.handle_unordered(from, &bytes, ticking.at(at));
-            }
-            Report::Arrived(transport::Arrived { at, what: transport::What::Message(bytes) }) => {
-                lobby.handle_message(from, &bytes, ticking.at(at));
+    /// Takes in what has arrived on a connection.
+    fn take(&self, lobby: &mut Lobby, connections: &Connections, from: Connection, arrived: transport::Arrived) {
+        let at = self.ticking.at(arrived.at);
+        match arrived.what {
+            transport::What::Datagram(bytes) => lobby.handle_datagram(from, &bytes, at),
+            transport::What::Unordered(bytes) => lobby.handle_unordered(from, &bytes, at),
+            transport::What::Message(bytes) => {
+                lobby.handle_message(from, &bytes, at);
                 if !connections.conditions.is_empty()
                     && let Some(player) = lobby.player_name(from)
                 {
                     self.condition(connections, from, player);
                 }
             }
-            Report::Ended => {
-                lobby.handle_disconnected(from, ticking.now());
-                if let Some(open) = connections.open.remove(&from) {
-                    tracing::debug!(why = open.sender.closed_reason().map(tracing::field::display), "disconnected");
-                    connections.past.add(&open.sender.statistics());
-                    if let Some(conditioner) = &self.conditioner {
-                        conditioner.clear(open.sender.remote());
-                    }
-                }
+        }
+    }
+
+    /// A connection has ended, and all that came before was taken in.
+    fn part(&self, lobby: &mut Lobby, connections: &mut Connections, from: Connection) {
+        lobby.handle_disconnected(from, self.ticking.now());
+        if let Some(open) = connections.open.remove(&from) {
+            tracing::debug!(why = open.sender.closed_reason().map(tracing::field::display), "disconnected");
+            connections.past.add(&open.sender.statistics());
+            if let Some(conditioner) = &self.conditioner {
+                conditioner.clear(open.sender.remote());
             }
         }
     }

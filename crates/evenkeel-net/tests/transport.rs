@@ -222,7 +222,8 @@ async fn unordered_messages_are_held_back_by_a_slow_reader_and_none_is_lost() {
 #[tokio::test]
 async fn a_slow_reader_costs_no_memory() {
     let identity = identity();
-    let limits = Limits { incoming_datagrams: 16, incoming_messages: 50_000, ..Limits::default() };
+    let incoming_age = Duration::from_secs(60);
+    let limits = Limits { incoming_datagrams: 16, incoming_age, incoming_messages: 50_000, ..Limits::default() };
     let listener = Listener::bind(ListenConfig { limits, ..settings(&identity) }).await.unwrap();
     for carrier in BOTH {
         let (client, mut server) = pair(&listener, carrier, &ConnectConfig::new(trust(&identity))).await;

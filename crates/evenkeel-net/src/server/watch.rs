@@ -85,7 +85,7 @@ impl Shared {
         // Since the server was made, as the heart counts.
         report.uptime_s = self.ticking.now().as_nanos() as f64 / 1e9;
         report.handshakes_refused = self.listener.refused();
-        report.queues.insert("arrived", (self.report.max_capacity() - self.report.capacity()) as u64);
+        report.queues.insert("arrived", self.bell.waiting() as u64);
         let open = self.connections();
         let mut totals = open.past;
         let statistics: HashMap<_, _> =

@@ -2,7 +2,7 @@
 
 use super::queue::{Inbox, Outbox};
 use super::session::Session;
-use super::{Closed, LINGER, Limits, SendError};
+use super::{Bell, Closed, LINGER, Limits, SendError};
 use bytes::Bytes;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub struct Statistics {
     pub datagrams_refused: u64,
     /// Datagrams that arrived.
     pub datagrams_received: u64,
-    /// Datagrams that arrived and were dropped because the game took none.
+    /// Datagrams that arrived and were dropped because the game did not take them in time.
     pub datagrams_dropped: u64,
     /// Datagrams that reached this machine and got no further because it is too busy, with the few that are just under
     /// way. Always 0 for a WebSocket.
@@ -297,6 +297,17 @@ impl Receiver {
     /// The next, if something waits.
     pub fn try_receive(&mut self) -> Option<Arrived> {
         self.handle.0.inbox.try_take()
+    }
+
+    /// Rings a bell under this name, from now on, instead of waking whoever [receives](Self::receive).
+    pub(crate) fn ring(&self, bell: Arc<Bell>, name: u64) {
+        self.handle.0.inbox.ring(bell, name);
+    }
+
+    /// Takes up to so many of what waits; if something is left, the bell rings again. Answers whether the connection has ended and
+    /// all of it was taken.
+    pub(crate) fn take_some(&self, most: usize, into: &mut Vec<Arrived>) -> bool {
+        self.handle.0.inbox.take_some(most, into)
     }
 
     /// See [`Sender::closed_reason`].

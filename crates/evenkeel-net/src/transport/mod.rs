@@ -41,6 +41,7 @@
 //! ```
 
 mod arrivals;
+mod bell;
 mod conditioner;
 mod congestion;
 mod connect;
@@ -59,6 +60,7 @@ mod unordered;
 mod websocket;
 mod webtransport;
 
+pub(crate) use bell::Bell;
 pub use conditioner::{Conditioner, ConditionerStatistics};
 pub(crate) use connect::check;
 pub use connect::{ConnectConfig, connect, connect_with};
@@ -71,6 +73,8 @@ pub(crate) use gate::source;
 pub use identity::Identity;
 pub use listen::{ListenConfig, Listener};
 pub use trust::Trust;
+
+use std::time::Duration;
 
 /// How much a connection holds in memory, in either direction.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +95,9 @@ pub struct Limits {
     pub incoming_messages: usize,
     /// Datagrams that wait for the game; beyond, the oldest is dropped.
     pub incoming_datagrams: usize,
+    /// How long a datagram waits for the game at most; then it is dropped as stale. So whoever was held up for a while comes
+    /// to what is new soon, and memory does not grow meanwhile.
+    pub incoming_age: Duration,
     /// Bytes that may be under way unacknowledged even if QUIC's congestion control thinks that this is too much. Should
     /// be what is sent during the longest black-out after which datagrams are to flow again at once; and it is what
     /// other traffic on a crowded path has to bear per round trip.
@@ -107,10 +114,11 @@ impl Default for Limits {
             outgoing_datagrams: 64 * 1024,
             incoming_messages: 512 * 1024,
             incoming_datagrams: 512,
+            incoming_age: Duration::from_millis(500),
             least_window: 32 * 1024,
         }
     }
 }
 
 /// How long a closing connection may take to deliver what is queued and to say why it closes.
-const LINGER: std::time::Duration = std::time::Duration::from_secs(1);
+const LINGER: Duration = Duration::from_secs(1);

@@ -1,10 +1,11 @@
 //! The two queues of a connection: towards the game, and towards the socket. Both are bounded.
 
+use super::bell::Bell;
 use super::{Arrived, Limits, SendError, What};
 use bytes::Bytes;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// What a queued item costs besides its bytes, roughly: a peer that sends empty messages must not fill memory either.
@@ -35,6 +36,10 @@ struct Waiting {
     dropped: u64,
     finished: bool,
     abandoned: bool,
+    /// Who is to be told instead of whoever waits here, and under which name.
+    bell: Option<(Arc<Bell>, u64)>,
+    /// It was told and has not taken everything since.
+    rung: bool,
 }
 
 /// How full an inbox is.
@@ -61,8 +66,7 @@ impl Inbox {
             state.datagrams.pop_front();
             state.dropped += 1;
         }
-        drop(state);
-        self.came.notify_one();
+        self.tell(state);
     }
 
     /// Puts a message in. Whoever reads the stream asks for [`room`](Self::room) before.
@@ -74,8 +78,30 @@ impl Inbox {
         let number = state.number();
         state.message_bytes += weight(&what);
         state.messages.push_back((number, at, what));
-        drop(state);
-        self.came.notify_one();
+        self.tell(state);
+    }
+
+    /// Rings a bell from now on, whenever something comes and nothing was there, and at the end.
+    pub fn ring(&self, bell: Arc<Bell>, name: u64) {
+        let mut state = lock(&self.state);
+        state.bell = Some((bell, name));
+        if !state.is_empty() || state.finished {
+            self.tell(state);
+        }
+    }
+
+    fn tell(&self, mut state: MutexGuard<'_, Waiting>) {
+        match &state.bell {
+            Some((bell, name)) if !state.rung => {
+                bell.ring(*name);
+                state.rung = true;
+            }
+            Some(_) => {}
+            None => {
+                drop(state);
+                self.came.notify_one();
+            }
+        }
     }
 
     /// Waits until one more message may be read.
@@ -97,9 +123,26 @@ impl Inbox {
 
     /// The next that waits.
     pub fn try_take(&self) -> Option<Arrived> {
-        let arrived = lock(&self.state).take()?;
+        let mut state = lock(&self.state);
+        state.shed(self.limits.incoming_age);
+        let arrived = state.take()?;
+        drop(state);
         self.taken.notify_one();
         Some(arrived)
+    }
+
+    /// Takes up to so many of what waits; if something is left, the bell rings again. Answers whether nothing will come any more.
+    pub fn take_some(&self, most: usize, into: &mut Vec<Arrived>) -> bool {
+        let mut state = lock(&self.state);
+        state.shed(self.limits.incoming_age);
+        into.extend(std::iter::from_fn(|| state.take()).take(most));
+        state.rung = false;
+        let over = state.is_empty() && state.finished;
+        if !state.is_empty() {
+            self.tell(state);
+        }
+        self.taken.notify_one();
+        over
     }
 
     /// The next, or nothing once nothing will come any more.
@@ -118,8 +161,9 @@ impl Inbox {
 
     /// Nothing will come any more.
     pub fn finish(&self) {
-        lock(&self.state).finished = true;
-        self.came.notify_one();
+        let mut state = lock(&self.state);
+        state.finished = true;
+        self.tell(state);
     }
 
     /// Nobody will take any more: what comes is thrown away, so that the peer is not held up by it.
@@ -143,6 +187,20 @@ impl Waiting {
     fn number(&mut self) -> u64 {
         self.next += 1;
         self.next
+    }
+
+    fn is_empty(&self) -> bool {
+        self.datagrams.is_empty() && self.messages.is_empty()
+    }
+
+    /// Gives up datagrams that have waited for too long: whoever lags behind catches up by leaving out what is stale.
+    fn shed(&mut self, age: Duration) {
+        let Some((_, oldest, _)) = self.datagrams.front() else { return };
+        let Some(since) = Instant::now().checked_sub(age).filter(|since| oldest < since) else { return };
+        while self.datagrams.front().is_some_and(|(_, at, _)| *at < since) {
+            self.datagrams.pop_front();
+            self.dropped += 1;
+        }
     }
 
     fn take(&mut self) -> Option<Arrived> {
@@ -282,6 +340,40 @@ mod tests {
         }
         assert_eq!(inbox.depth().dropped, 3);
         assert_eq!(inbox.try_take().unwrap().what.bytes()[0], 3);
+    }
+
+    #[test]
+    fn stale_datagrams_are_dropped_and_counted_but_messages_never_are() {
+        let inbox = Inbox::new(Limits { incoming_age: Duration::from_secs(60), ..Limits::default() });
+        let now = Instant::now();
+        let long_ago = now.checked_sub(Duration::from_secs(61)).expect("this machine has just been started");
+        inbox.datagram(long_ago, Bytes::from_static(b"a"));
+        inbox.message(long_ago, What::Message(Bytes::from_static(b"b")));
+        inbox.datagram(long_ago, Bytes::from_static(b"c"));
+        inbox.datagram(now, Bytes::from_static(b"d"));
+        let seen: Vec<Bytes> = std::iter::from_fn(|| inbox.try_take()).map(|a| a.what.bytes().clone()).collect();
+        assert_eq!((seen, inbox.depth().dropped), (vec![Bytes::from_static(b"b"), Bytes::from_static(b"d")], 2));
+    }
+
+    #[tokio::test]
+    async fn the_bell_rings_once_for_all_that_waits_and_again_for_what_is_left() {
+        let (bell, inbox) = (Arc::<Bell>::default(), Inbox::new(Limits::default()));
+        let (mut rung, mut taken) = (Vec::new(), Vec::new());
+        inbox.datagram(Instant::now(), Bytes::from_static(b"a"));
+        inbox.ring(bell.clone(), 7);
+        inbox.datagram(Instant::now(), Bytes::from_static(b"b"));
+        inbox.message(Instant::now(), What::Message(Bytes::from_static(b"c")));
+        for expected in [2, 1] {
+            assert_eq!(bell.waiting(), 1);
+            bell.listen(&mut rung, 10).await;
+            assert_eq!(std::mem::take(&mut rung), [7]);
+            assert!(!inbox.take_some(2, &mut taken));
+            assert_eq!(std::mem::take(&mut taken).len(), expected);
+        }
+        assert_eq!(bell.waiting(), 0, "nothing is left");
+        inbox.finish();
+        assert_eq!(bell.waiting(), 1);
+        assert!(inbox.take_some(2, &mut taken), "it is over");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) use pair::{Context, Held, PairBook, Terms};
 use crate::delay::PathEstimate;
 use crate::ids::{EntityId, HostId};
 use crate::lag::{Lag, LagChange, LagError};
-use crate::motion::State;
+use crate::motion::{Motion, State};
 use crate::path::{SplitError, distance_integral};
 use crate::policy::Spent;
 use crate::time::{Duration, GlobalTime};
@@ -445,6 +445,12 @@ impl<'a> PairView<'a> {
 
     /// The newest vector that the receiver has, or that is on its way there or about to be.
     pub fn reference(&self) -> Option<Reference> {
+        let (number, generated, motion) = self.reference_motion()?;
+        Some(Reference { number, generated, motion: *motion })
+    }
+
+    /// The same, borrowed: its number, when it was generated, and what it says.
+    pub(crate) fn reference_motion(&self) -> Option<(u32, GlobalTime, &'a Motion)> {
         let (book, context) = self.parts();
         book.reference_motion(context)
     }

@@ -177,15 +177,16 @@ impl PairBook {
         self.newest.map(|(vector, _)| vector)
     }
 
-    /// The same with its motion, also of a vector that the exported path no longer holds.
-    pub(crate) fn reference_motion(&self, context: Context<'_>) -> Option<Reference> {
+    /// The same with when it was generated and its motion, also of a vector that the exported path no longer holds. Borrowed: a
+    /// policy asks this of every pair, time and again.
+    pub(crate) fn reference_motion<'a>(&'a self, context: Context<'a>) -> Option<(u32, GlobalTime, &'a Motion)> {
         let number = self.newest.map_or(0, |(vector, _)| vector).max(self.queued);
         match context.exported.get(number) {
-            Some(v) => Some(Reference { number, generated: v.generated, motion: v.motion }),
+            Some(v) => Some((number, v.generated, &v.motion)),
             None => {
-                let (anchored, motion) = *self.anchor.as_deref()?;
+                let (anchored, motion) = self.anchor.as_deref()?;
                 let (_, generated) = self.newest?;
-                (anchored == number).then_some(Reference { number, generated, motion })
+                (*anchored == number).then_some((number, generated, motion))
             }
         }
     }

@@ -77,7 +77,7 @@ pub(super) struct Outbox {
     carried_before: u64,
     /// The receipt seen last, and when.
     receipt: Option<(u64, GlobalTime)>,
-    pub(super) acknowledgement_owed: bool,
+    pub(super) acknowledgement_owed: Option<GlobalTime>,
     /// When to look for losses next.
     pub(super) loss_timer: Option<GlobalTime>,
     pub(super) dirty: bool,
@@ -239,7 +239,7 @@ impl Outbox {
         if self.receipt.is_none_or(|(newest, _)| number >= newest) {
             self.receipt = Some((number, now));
         }
-        self.acknowledgement_owed = true;
+        self.acknowledgement_owed.get_or_insert(now);
     }
 
     /// The acknowledgement to put in the next datagram.

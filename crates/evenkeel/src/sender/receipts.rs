@@ -62,7 +62,7 @@ impl Sender {
         let owed = outbox.acknowledgement_owed;
         outbox.heard(header.number, now);
         self.find_losses(receiver);
-        if !owed {
+        if owed.is_none() {
             self.set_timer(now + ACKNOWLEDGE_AFTER, Timer::Acknowledge(from));
         }
         Ok(())

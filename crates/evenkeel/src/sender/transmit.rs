@@ -84,7 +84,7 @@ impl Sender {
         }
         let outbox = &mut self.outboxes[receiver.0];
         outbox.record(now, header.nonce, count);
-        outbox.acknowledgement_owed = false;
+        outbox.acknowledgement_owed = None;
         self.arm_loss_timer(receiver);
         Some(length)
     }
@@ -178,9 +178,7 @@ impl Sender {
 
     fn write_acknowledgement(&mut self, receiver: ReceiverIndex) -> Option<usize> {
         let outbox = &mut self.outboxes[receiver.0];
-        if !core::mem::take(&mut outbox.acknowledgement_owed) {
-            return None;
-        }
+        outbox.acknowledgement_owed.take()?;
         let mut w = BitWriter::new(&mut self.buffer);
         outbox.acknowledged(self.now)?.emit_alone(outbox.stream, &mut w).ok()?;
         Some(w.len_bytes())
@@ -196,8 +194,14 @@ impl Sender {
                 Timer::Release { entity, host, number } => self.release(entity, host, number),
                 Timer::Loss(host) => self.check_losses(host, at),
                 Timer::Acknowledge(host) => {
+                    // Not if the receipt it was set for is acknowledged already and a later one still has time: most are
+                    // acknowledged by vectors that go anyway.
+                    let now = self.now;
+                    let due = |since: GlobalTime| since + ACKNOWLEDGE_AFTER <= now;
                     let receiver = self.ledger.receiver(host);
-                    if let Some(receiver) = receiver.filter(|r| self.outboxes[r.0].acknowledgement_owed) {
+                    if let Some(receiver) =
+                        receiver.filter(|r| self.outboxes[r.0].acknowledgement_owed.is_some_and(due))
+                    {
                         self.mark_dirty(receiver);
                     }
                 }
@@ -323,4 +327,29 @@ pub(super) fn secret_number(secret: &[u8; 16], host: HostId, of: u64) -> u16 {
     hasher.write_u32(host.0);
     hasher.write_u64(of);
     hasher.finish() as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{EntityId, GlobalTime, HostId, Pose, Receiver, ReceiverConfig, Sender, SenderConfig, Threshold, Vec3};
+
+    /// Vectors that go meanwhile take the acknowledgement along; a later receipt then waits its own time.
+    #[test]
+    fn an_acknowledgement_alone_waits_for_company_after_each_receipt() {
+        let ms = GlobalTime::from_millis;
+        let mut sender = Sender::new(SenderConfig::default()).unwrap();
+        let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
+        sender.add_receiver(HostId(1), ms(0)).unwrap();
+        sender.add_entity(EntityId(7), Threshold::within(0.1), ms(0)).unwrap();
+        receiver.add_sender(HostId(0), *sender.format(), ms(0)).unwrap();
+        for at in [0, 50] {
+            sender.observe(EntityId(7), Pose::at(Vec3::new(at as f64, 0.0, 0.0)), ms(at)).unwrap();
+            let vectors = sender.poll_transmit(ms(at)).expect("a vector is due").bytes.to_vec();
+            receiver.handle_datagram(HostId(0), &vectors, ms(at + 10)).unwrap();
+            let receipt = receiver.poll_transmit(ms(at + 10)).expect("a receipt is owed").bytes.to_vec();
+            sender.handle_datagram(HostId(1), &receipt, ms(at + 10)).unwrap();
+        }
+        assert!(sender.poll_transmit(ms(159)).is_none(), "the second receipt came at 60 ms");
+        assert!(sender.poll_transmit(ms(160)).is_some());
+    }
 }

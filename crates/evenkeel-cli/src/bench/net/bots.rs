@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use super::course::Course;
-use super::ledger::{Kind, Ledger};
+use super::ledger::{Kind, Ledger, Second};
 use super::server::Server;
 use anyhow::{Result, bail};
 use evenkeel::{EntityId, HostId, Pose, Threshold};
@@ -53,6 +53,7 @@ pub(super) struct Noticed {
     pub(super) refused: u64,
     /// Half of the messages between players took no longer than the first, 99 of 100 no longer than the second.
     pub(super) took: [Duration; 2],
+    pub(super) took_by_second: Vec<Second>,
     /// Connections that were lost.
     pub(super) dropped: u64,
     /// Distances between what was shown and what was so: the mean, and what 99 of 100 stay below.
@@ -213,6 +214,7 @@ impl Bots {
             out_of_order: self.ledger.out_of_order,
             refused: self.ledger.refused,
             took: self.ledger.times(),
+            took_by_second: self.ledger.times_by_second(),
             dropped: self.bots.iter().map(|bot| bot.lost).sum::<u64>().max(over),
             error: [mean, most],
             late,

@@ -1,7 +1,7 @@
 //! Who has sent which message, and whether it has arrived: every one must, once, and those in order in theirs.
 
 use evenkeel_net::levels::Level;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 /// What is on its way, and what became of the rest. A message is named by its sender, its level and a number.
@@ -11,8 +11,10 @@ pub(super) struct Ledger {
     under_way: HashMap<Name, (usize, Instant)>,
     /// The last that came in order, by sender and receiver.
     last: HashMap<(usize, usize), u32>,
-    /// How long each took.
-    took: Vec<Duration>,
+    /// When the first was sent.
+    began: Option<Instant>,
+    /// In which second since then each arrived, and how long it took.
+    took: Vec<(u32, Duration)>,
     pub(super) sent: u64,
     pub(super) to_server: u64,
     pub(super) twice: u64,
@@ -55,6 +57,7 @@ impl Ledger {
     /// It was sent to another player.
     pub(super) fn sent(&mut self, bytes: &[u8], to: usize, now: Instant) {
         self.sent += 1;
+        self.began.get_or_insert(now);
         if let Some(name) = read(bytes) {
             self.under_way.insert(name, (to, now));
         }
@@ -72,7 +75,8 @@ impl Ledger {
         match self.under_way.remove(&name) {
             Some((to, sent)) if to == at => {
                 if self.took.len() < MOST_TIMES {
-                    self.took.push(now.duration_since(sent));
+                    let second = self.began.map_or(0, |began| now.duration_since(began).as_secs() as u32);
+                    self.took.push((second, now.duration_since(sent)));
                 }
             }
             _ => self.twice += 1,
@@ -89,11 +93,36 @@ impl Ledger {
     }
 
     /// How long messages between players took: half of them no longer than the first, 99 of 100 no longer than the second.
-    pub(super) fn times(&mut self) -> [Duration; 2] {
-        self.took.sort_unstable();
-        let at = |share: f64| self.took.get((share * self.took.len() as f64) as usize).copied().unwrap_or_default();
-        [at(0.5), at(0.99)]
+    pub(super) fn times(&self) -> [Duration; 2] {
+        quantiles(self.took.iter().map(|(_, took)| *took).collect())
     }
+
+    /// The same for those that arrived within each second.
+    pub(super) fn times_by_second(&self) -> Vec<Second> {
+        let mut seconds: BTreeMap<u32, Vec<Duration>> = BTreeMap::new();
+        self.took.iter().for_each(|(second, took)| seconds.entry(*second).or_default().push(*took));
+        let ms = |span: Duration| span.as_secs_f64() * 1e3;
+        let summed_up = |(second, took): (u32, Vec<Duration>)| {
+            let messages = took.len();
+            let [half, most] = quantiles(took);
+            Second { second, messages, p50_ms: ms(half), p99_ms: ms(most) }
+        };
+        seconds.into_iter().map(summed_up).collect()
+    }
+}
+
+/// How long those messages took that arrived within one second.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub(super) struct Second {
+    pub(super) second: u32,
+    pub(super) messages: usize,
+    pub(super) p50_ms: f64,
+    pub(super) p99_ms: f64,
+}
+
+fn quantiles(mut times: Vec<Duration>) -> [Duration; 2] {
+    times.sort_unstable();
+    [50, 99].map(|percent| times.get(times.len() * percent / 100).copied().unwrap_or_default())
 }
 
 fn read(bytes: &[u8]) -> Option<Name> {

@@ -30,9 +30,9 @@ pub(crate) struct Arguments {
     /// Moving entities: so many of the players have one each, the others watch.
     #[arg(long, default_value_t = 100)]
     entities: usize,
-    /// For how long to measure, once all have joined.
-    #[arg(long, default_value_t = 60)]
-    seconds: u64,
+    /// For how long to measure, once all have joined. Default: 60, and 10 with --most.
+    #[arg(long)]
+    seconds: Option<u64>,
     /// How often each entity is observed, per second.
     #[arg(long, default_value_t = 20)]
     hz: u32,
@@ -51,12 +51,19 @@ pub(crate) struct Arguments {
     /// The processors the players may use. Default: all.
     #[arg(long, value_name = "LIST")]
     player_cores: Option<String>,
-    /// Finds the largest number of players that the server carries: doubles from --players on, then halves the difference.
+    /// Finds the largest number of players with whom the server keeps up on one processor: doubles from --players on, then
+    /// halves the difference.
     #[arg(long)]
     most: bool,
     /// Also write the figures as JSON to this file; `-` prints them instead of the table.
     #[arg(long, value_name = "PATH")]
     json: Option<PathBuf>,
+}
+
+impl Arguments {
+    fn span(&self) -> Duration {
+        Duration::from_secs(self.seconds.unwrap_or(if self.most { 10 } else { 60 }))
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -96,7 +103,7 @@ async fn measure(arguments: &Arguments) -> Result<Outcome> {
     let before = server.report()?;
     let sampler = Sampler::start(server.process())?;
     let start = Instant::now();
-    bots.play(Duration::from_secs(arguments.seconds)).await;
+    bots.play(arguments.span()).await;
     let measured = start.elapsed();
     let samples = sampler.stop();
     let after = server.report()?;

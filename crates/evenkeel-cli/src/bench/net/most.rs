@@ -16,33 +16,38 @@ const DIFFERENCE: f64 = 0.1;
 /// Doubles the players until the server cannot carry them, then looks between the last two numbers.
 pub(super) fn find(arguments: &Arguments, runtime: &Runtime) -> Result<()> {
     let (mut carried, mut too_many, mut players) = (0, None, arguments.players);
-    loop {
-        let holds = attempt(&Arguments { players, ..arguments.clone() }, runtime);
-        if holds {
-            carried = players
-        } else {
-            too_many = Some(players)
+    let (most, why) = loop {
+        match attempt(&Arguments { players, ..arguments.clone() }, runtime) {
+            None => carried = players,
+            Some(why) => too_many = Some((players, why)),
         }
         players = match too_many {
             None => players * 2,
-            Some(most) if (most - carried) as f64 <= DIFFERENCE * most as f64 => break,
-            Some(most) => carried.midpoint(most),
+            Some((most, ref why)) if (most - carried) as f64 <= DIFFERENCE * most as f64 || most <= 3 => {
+                break (most, why.clone());
+            }
+            Some((most, _)) => carried.midpoint(most).max(2),
         };
-    }
-    println!("the most players that it carries: {carried}");
+    };
+    let Arguments { entities, hz, course, policy, .. } = arguments;
+    println!(
+        "the most players it keeps up with: {carried}, {entities} entities at {hz} Hz on {course:?}, policy {policy} (99 % of \
+         messages within {WITHIN_MS:.0} ms, at most {BUSY} of one processor, nothing lost); not with {most}: {why}"
+    );
     Ok(())
 }
 
-fn attempt(arguments: &Arguments, runtime: &Runtime) -> bool {
+/// Why the server does not keep up with so many, if so.
+fn attempt(arguments: &Arguments, runtime: &Runtime) -> Option<String> {
     match runtime.block_on(measure(arguments)) {
         Ok(outcome) => {
             let why = strained(&outcome);
             println!("{outcome}\n=> {}\n", why.as_deref().unwrap_or("it keeps up"));
-            why.is_none()
+            why
         }
         Err(error) => {
             println!("{} players\n=> {error:#}\n", arguments.players);
-            false
+            Some(error.to_string())
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::Arguments;
 use super::bots::Noticed;
 use super::course::Course;
+use super::ledger::Second;
 use super::usage::Usage;
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -43,6 +44,7 @@ pub(super) struct Outcome {
     pub(super) messages_refused: u64,
     pub(super) message_p50_ms: f64,
     pub(super) message_p99_ms: f64,
+    message_seconds: Vec<Second>,
     pub(super) players_dropped: u64,
     /// What the owners told the server.
     pub(super) relayed_per_second: f64,
@@ -105,6 +107,7 @@ impl Outcome {
             messages_refused: noticed.refused,
             message_p50_ms: ms(noticed.took[0]),
             message_p99_ms: ms(noticed.took[1]),
+            message_seconds: noticed.took_by_second.clone(),
             players_dropped: noticed.dropped,
             relayed_per_second: per_second("/relayed"),
             vectors_per_second: per_second("/sent/vectors"),

@@ -7,7 +7,7 @@ mod worth;
 
 use super::weights::importance;
 use super::{Budget, Decision, Policy, Settled, Trigger};
-use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
+use crate::ledger::{EntityIndex, Ledger, ReceiverIndex, Vector};
 use crate::time::{Duration, GlobalTime};
 use crate::trigger::Cause;
 use alloc::string::String;
@@ -69,6 +69,21 @@ struct Entity {
     pending: bool,
 }
 
+/// What an offer of an entity's newest vector says to every receiver alike.
+struct Subject<'a> {
+    entity: EntityIndex,
+    vector: &'a Vector,
+    now: GlobalTime,
+    /// When there will be a newer one to send, at the latest.
+    next: GlobalTime,
+    /// Its kind of motion.
+    class: usize,
+    /// For how many seconds the entity has kept its course, and for how many more it may be expected to.
+    held: f64,
+    dwell: f64,
+    max_age: Duration,
+}
+
 impl Even {
     /// Within a budget.
     pub fn new(budget: Budget) -> Self {
@@ -93,14 +108,9 @@ impl Even {
         self.price.value()
     }
 
-    /// What the newest vector of an entity is worth to a receiver, in weighted metre-seconds.
-    fn worth(&mut self, ledger: &Ledger, entity: EntityIndex, receiver: ReceiverIndex, now: GlobalTime) -> f64 {
-        let pair = ledger.pair(entity, receiver);
-        let Some(vector) = ledger.newest(entity).filter(|_| pair.relevance().in_scope()) else { return 0.0 };
-        let Some(reference) = pair.reference() else { return f64::INFINITY };
-        if reference.number == vector.number {
-            return 0.0;
-        }
+    /// What is the same for all receivers of an entity's newest vector.
+    fn subject<'a>(&self, ledger: &'a Ledger, entity: EntityIndex, now: GlobalTime) -> Option<Subject<'a>> {
+        let vector = ledger.newest(entity)?;
         let known = self.entities.get(entity.0).copied().unwrap_or_default();
         let (class, max_age) = (self.kinds.of(vector), ledger.placing().max_age);
         let held = known.changed.map_or(0.0, |(_, since)| now.since(since).as_secs_f64());
@@ -108,21 +118,34 @@ impl Even {
         // longer than it is extrapolated: the worth of mere heartbeats would grow without end and outrun every price.
         let lasting = LASTING * held * (held / LONG).max(1.0);
         let dwell = self.kinds.dwell(class).max(lasting).min(max_age.as_secs_f64());
+        let next =
+            known.heartbeat.map_or(now + Duration::from_secs_f64(dwell), |heartbeat| vector.generated + heartbeat);
+        Some(Subject { entity, vector, now, next, class, held, dwell, max_age })
+    }
+
+    /// What the newest vector of an entity is worth to a receiver, in weighted metre-seconds.
+    fn worth(&mut self, ledger: &Ledger, subject: &Subject<'_>, receiver: ReceiverIndex) -> f64 {
+        let (pair, now) = (ledger.pair(subject.entity, receiver), subject.now);
+        if !pair.relevance().in_scope() {
+            return 0.0;
+        }
+        let Some((number, generated, motion)) = pair.reference_motion() else { return f64::INFINITY };
+        if number == subject.vector.number {
+            return 0.0;
+        }
         let choice = Choice {
-            entity,
-            new: (vector.generated, vector.motion),
-            old: (reference.generated, reference.motion),
+            entity: subject.entity,
+            new: (subject.vector.generated, &subject.vector.motion),
+            old: (generated, motion),
             now,
             arrival: now.max(pair.shown(now + pair.delay())),
-            next: known
-                .heartbeat
-                .map_or(now + Duration::from_secs_f64(dwell), |heartbeat| vector.generated + heartbeat),
-            class,
-            held,
-            max_age,
+            next: subject.next,
+            class: subject.class,
+            held: subject.held,
+            max_age: subject.max_age,
         };
         self.experience.keep(&choice);
-        let worth = dwell * self.experience.gain(&choice) + choice.frozen();
+        let worth = subject.dwell * self.experience.gain(&choice) + choice.frozen();
         importance(&pair) * self.standing.weight(receiver) * worth
     }
 
@@ -135,9 +158,10 @@ impl Even {
         first: bool,
         send: &mut dyn FnMut(ReceiverIndex),
     ) -> bool {
+        let Some(subject) = self.subject(ledger, entity, now) else { return false };
         let mut offers = core::mem::take(&mut self.offers);
         offers.clear();
-        let worths = ledger.receivers().map(|receiver| (self.worth(ledger, entity, receiver, now), receiver));
+        let worths = ledger.receivers().map(|receiver| (self.worth(ledger, &subject, receiver), receiver));
         offers.extend(worths.filter(|(worth, _)| *worth > 0.0));
         if self.price.is_scarce() {
             offers.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -6,6 +6,7 @@ use crate::ledger::{EntityIndex, Ledger};
 use crate::motion::Motion;
 use crate::time::{Duration, GlobalTime};
 use alloc::vec::Vec;
+use core::borrow::Borrow;
 
 /// Up to these times since the last change, and these delays, things are told apart, in seconds.
 const AGES: [f64; 2] = [0.05, 0.3];
@@ -23,13 +24,15 @@ const PRIOR: Rule = Rule { now: 0.3, arrival: 0.4 };
 const LEAST: f64 = 0.1;
 
 /// Two vectors of one entity between which a receiver's future lies: with the new one, or without.
+///
+/// Most are made, looked at and forgotten: those borrow the motions from the ledger. The few that are kept own them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
+pub(super) struct Choice<M> {
     pub(super) entity: EntityIndex,
     /// The newest vector.
-    pub(super) new: (GlobalTime, Motion),
+    pub(super) new: (GlobalTime, M),
     /// The one that the receiver has, or is about to get.
-    pub(super) old: (GlobalTime, Motion),
+    pub(super) old: (GlobalTime, M),
     pub(super) now: GlobalTime,
     /// When it would arrive, sent now.
     pub(super) arrival: GlobalTime,
@@ -43,15 +46,26 @@ pub(super) struct Choice {
     pub(super) max_age: Duration,
 }
 
-impl Choice {
-    fn place(&self, (generated, motion): &(GlobalTime, Motion), at: GlobalTime) -> Vec3 {
-        motion.position_at(at.since(*generated).min(self.max_age).as_secs_f64())
+impl Choice<&Motion> {
+    fn owned(&self) -> Choice<Motion> {
+        let Self { entity, new, old, now, arrival, next, class, held, max_age } = *self;
+        Choice { entity, new: (new.0, *new.1), old: (old.0, *old.1), now, arrival, next, class, held, max_age }
+    }
+}
+
+impl<M: Borrow<Motion>> Choice<M> {
+    fn place(&self, (generated, motion): &(GlobalTime, M), at: GlobalTime) -> Vec3 {
+        motion.borrow().position_at(at.since(*generated).min(self.max_age).as_secs_f64())
     }
 
     /// How far from a place the old one's course is, and how much further off it is for being no longer extrapolated.
     fn old_from(&self, place: Vec3, at: GlobalTime) -> (f64, f64) {
         let shown = self.place(&self.old, at).distance(place);
-        let course = self.old.1.position_at(at.since(self.old.0).as_secs_f64()).distance(place);
+        let age = at.since(self.old.0);
+        if age <= self.max_age {
+            return (shown, 0.0);
+        }
+        let course = self.old.1.borrow().position_at(age.as_secs_f64()).distance(place);
         (shown.min(course), (shown - course).max(0.0))
     }
 
@@ -145,7 +159,7 @@ pub(super) struct Experience {
     /// By delay and kind.
     particular: Vec<(Lessons, Rule)>,
     /// Choices whose future has not come yet.
-    pending: Vec<Choice>,
+    pending: Vec<Choice<Motion>>,
     /// Which choices to keep: those at which this passes a whole number.
     turn: f64,
 }
@@ -163,7 +177,7 @@ impl Experience {
     }
 
     /// What the new vector may be expected to gain at arrival, in metres.
-    pub(super) fn gain(&self, choice: &Choice) -> f64 {
+    pub(super) fn gain<M: Borrow<Motion>>(&self, choice: &Choice<M>) -> f64 {
         let (now, then) = choice.apart_now_and_then();
         let (delay, kind) = choice.kind();
         let rule = self.particular[delay * (AGES.len() + 1) * CLASSES + kind].1;
@@ -172,12 +186,12 @@ impl Experience {
 
     /// Keeps a choice to learn from: most of them as long as there is room, fewer as it fills. The golden ratio sees to it that
     /// no receiver is always the one left out.
-    pub(super) fn keep(&mut self, choice: &Choice) {
+    pub(super) fn keep(&mut self, choice: &Choice<&Motion>) {
         self.turn += GOLDEN / (1.0 + 4.0 * self.pending.len() as f64 / MOST_PENDING as f64);
         if self.turn >= 1.0 {
             self.turn -= 1.0;
             if self.pending.len() < MOST_PENDING {
-                self.pending.push(*choice);
+                self.pending.push(choice.owned());
             }
         }
     }
@@ -197,7 +211,7 @@ impl Experience {
         }
     }
 
-    fn learn(&mut self, choice: &Choice, gain: f64) {
+    fn learn(&mut self, choice: &Choice<Motion>, gain: f64) {
         let (apart, (delay, kind)) = (choice.apart_now_and_then(), choice.kind());
         let general = &mut self.general[delay];
         general.0.add(apart, gain);
@@ -225,7 +239,7 @@ fn exported_at(ledger: &Ledger, entity: EntityIndex, at: GlobalTime) -> Option<V
 mod tests {
     use super::*;
 
-    fn choice(held: f64, delay_ms: i64) -> Choice {
+    fn choice(held: f64, delay_ms: i64) -> Choice<Motion> {
         let standing = Motion::linear(Vec3::ZERO, Vec3::ZERO);
         let driving = Motion::linear(Vec3::new(1.0, 0.0, 0.0), Vec3::new(10.0, 0.0, 0.0));
         let now = GlobalTime::from_millis(1_000);
@@ -255,7 +269,7 @@ mod tests {
                 experience.learn(&choice, share * choice.apart(choice.arrival));
             }
         }
-        let expected = |choice: &Choice| experience.gain(choice) / choice.apart(choice.arrival);
+        let expected = |choice: &Choice<Motion>| experience.gain(choice) / choice.apart(choice.arrival);
         assert!((expected(&sudden) - 0.5).abs() < 0.03, "{}", expected(&sudden));
         assert!((expected(&lasting) - 1.0).abs() < 0.03, "{}", expected(&lasting));
         let near = choice(0.0, 20);
@@ -292,9 +306,13 @@ mod tests {
     fn what_waits_is_bounded_and_everybody_has_a_turn() {
         let mut experience = Experience::new();
         let mut kept = [0; 8];
+        let choice = choice(0.0, 500);
+        let (new, old) = ((choice.new.0, &choice.new.1), (choice.old.0, &choice.old.1));
+        let Choice { entity, now, arrival, next, class, held, max_age, .. } = choice;
+        let lent = Choice { entity, new, old, now, arrival, next, class, held, max_age };
         for i in 0..8_000 {
             let before = experience.pending.len();
-            experience.keep(&choice(0.0, 500));
+            experience.keep(&lent);
             kept[i % 8] += experience.pending.len() - before;
         }
         assert_eq!(experience.pending.len(), MOST_PENDING);
