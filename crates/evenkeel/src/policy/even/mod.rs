@@ -25,6 +25,8 @@ const EXPONENT: f64 = 5.0;
 const LASTING: f64 = 0.5;
 /// Beyond so many seconds even more.
 const LONG: f64 = 5.0;
+/// So much of it counts beyond the time for which vectors are extrapolated: slowly enough for the price to follow.
+const PATIENT: f64 = 0.25;
 
 /// Equal error for everybody at the lowest mean. Our own; not in the papers.
 ///
@@ -115,9 +117,10 @@ impl Even {
         let (class, max_age) = (self.kinds.of(vector), ledger.placing().max_age);
         let held = known.changed.map_or(0.0, |(_, since)| now.since(since).as_secs_f64());
         // What has held for long will hold for long, and in the end every difference is worth telling. But no vector holds for
-        // longer than it is extrapolated: the worth of mere heartbeats would grow without end and outrun every price.
+        // longer than it is extrapolated, or hardly: the worth of mere heartbeats would outrun every price.
         let lasting = LASTING * held * (held / LONG).max(1.0);
-        let dwell = self.kinds.dwell(class).max(lasting).min(max_age.as_secs_f64());
+        let most = max_age.as_secs_f64().max(PATIENT * held);
+        let dwell = self.kinds.dwell(class).max(lasting).min(most);
         let next =
             known.heartbeat.map_or(now + Duration::from_secs_f64(dwell), |heartbeat| vector.generated + heartbeat);
         Some(Subject { entity, vector, now, next, class, held, dwell, max_age })
