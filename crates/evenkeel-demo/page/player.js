@@ -14,6 +14,8 @@ let machine = null;
 let target = null;
 let connection = null;
 let ended = true;
+// Which time of joining this is.
+let round = 0;
 let pollTimer = 0;
 let stepTimer = 0;
 let told = -1;
@@ -89,29 +91,33 @@ async function join({ url, websocket, hashes, session, name }) {
   await stayConnected();
 }
 
+/// Connects, again and again, until this round of the game is over.
 async function stayConnected() {
+  const mine = ++round;
+  const over = () => ended || mine !== round;
   let patience = PATIENCE_MS[0];
   let everConnected = false;
-  while (!ended) {
-    tell(everConnected ? "lost" : "connecting", everConnected ? "connecting again" : "");
+  tell("connecting");
+  while (!over()) {
     let why;
     try {
-      const closed = await attempt();
-      everConnected = true;
-      patience = PATIENCE_MS[0];
-      why = await closed;
-      if (ended) return;
+      why = `${bare(await attempt(over))}. Connecting again.`;
+      if (over()) return;
+      machine.lost(why, now());
+      [everConnected, patience] = [true, PATIENCE_MS[0]];
     } catch (error) {
-      why = error.message;
+      why = `${bare(error.message)}. ${everConnected ? "Connecting again." : advice()}`;
     }
+    if (over()) return;
     connection = null;
-    if (ended) return;
-    if (everConnected) machine.lost(why, now());
-    tell(everConnected ? "lost" : "connecting", everConnected ? why : `${why}. ${advice()}`);
+    tell(everConnected ? "lost" : "connecting", why);
     await new Promise((resolve) => setTimeout(resolve, patience));
     patience = Math.min(2 * patience, PATIENCE_MS[1]);
   }
 }
+
+/// Browsers end their sentences as they like.
+const bare = (sentence) => sentence.replace(/[.\s]+$/, "");
 
 /// What somebody can do whose browser does not get through.
 function advice() {
@@ -120,15 +126,17 @@ function advice() {
   return `Trying again. Without WebTransport, the browser must trust the server's certificate: open ${address} once and accept it, or use a recent Chrome, Edge or Firefox.`;
 }
 
-/// Resolves when there is a connection, to a promise of why it ended.
-async function attempt() {
+/// A connection from its beginning to its end: resolves to why it ended, and throws if it never began.
+async function attempt(over) {
   let closed;
   const end = new Promise((resolve) => (closed = resolve));
-  const received = (kind, bytes, at) => guarded(() => receive(kind, bytes, at));
+  const received = (kind, bytes, at) => {
+    if (!over()) guarded(() => receive(kind, bytes, at));
+  };
   const opened = await connect(target, { received, closed });
-  if (ended) {
+  if (over()) {
     opened.close("left the game");
-    return end;
+    return "";
   }
   connection = opened;
   machine.connected();
@@ -137,9 +145,8 @@ async function attempt() {
 }
 
 function receive(kind, bytes, at) {
-  if (ended) return;
   const wrong = machine.handle(kind, bytes, at);
-  if (wrong !== null) connection.end(`the server cannot be understood: ${wrong}`);
+  if (wrong !== null && connection) connection.end(`the server cannot be understood: ${wrong}`);
   look();
   pump();
 }

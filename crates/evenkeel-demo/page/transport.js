@@ -38,7 +38,7 @@ export async function connect(target, handlers) {
   throw new Error(failures.join("; "));
 }
 
-const words = (error) => (error && error.message) || String(error);
+const words = (error) => ((error && error.message) || String(error)).replace(/[.\s]+$/, "");
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 

@@ -51,29 +51,26 @@ impl Call {
 
     fn make(self, machine: &mut Machine) -> i64 {
         match self {
-            Self::Join(length) => machine.join(length).into(),
-            Self::Connected => machine.connected().into(),
-            Self::Lost(now) => done(machine.lost(now)),
-            Self::Handle(kind, now) => machine.handle(kind, now).into(),
-            Self::Poll(now) => machine.poll(now).into(),
-            Self::Timeout(now) => machine.timeout(now),
-            Self::Keys(speed, turn) => done(machine.keys(speed, turn)),
-            Self::Fire(now) => machine.fire(now).into(),
-            Self::Step(now) => done(machine.step(now)),
-            Self::Frame(now) => machine.frame(now).into(),
-            Self::Texts => done(machine.texts()),
-            Self::Leave => done(machine.leave()),
+            Self::Join(length) => return machine.join(length).into(),
+            Self::Connected => return machine.connected().into(),
+            Self::Handle(kind, now) => return machine.handle(kind, now).into(),
+            Self::Poll(now) => return machine.poll(now).into(),
+            Self::Timeout(now) => return machine.timeout(now),
+            Self::Fire(now) => return machine.fire(now).into(),
+            Self::Frame(now) => return machine.frame(now).into(),
+            Self::Lost(now) => machine.lost(now),
+            Self::Keys(speed, turn) => machine.keys(speed, turn),
+            Self::Step(now) => machine.step(now),
+            Self::Texts => machine.texts(),
+            Self::Leave => machine.leave(),
         }
+        0
     }
 
     /// Whether the output is this call's.
     fn has_output(self) -> bool {
         !matches!(self, Self::Lost(_) | Self::Timeout(_) | Self::Keys(..) | Self::Fire(_) | Self::Step(_) | Self::Leave)
     }
-}
-
-fn done((): ()) -> i64 {
-    0
 }
 
 /// A machine whose calls are written down: number, arguments, time, input, answer, output.
