@@ -249,6 +249,7 @@ export class Machine {
 
   /// Places change whenever the module's memory grows: they are looked up each time.
   write(bytes) {
+    if (bytes.length > 1024 * 1024) throw new Error("that is more than the player takes");
     const at = this.module.evenkeel_input(bytes.length);
     new Uint8Array(this.module.memory.buffer, at, bytes.length).set(bytes);
   }

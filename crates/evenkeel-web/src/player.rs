@@ -197,11 +197,8 @@ impl Player {
                 self.own.take_if(|own| own.entity == entity);
             }
             SeatEvent::Message { from, bytes, .. } => {
-                if let (Some(word), Some(time)) = (Word::parse(&bytes), self.seat.now(now)) {
-                    self.take(from, word, time, now);
-                } else if let (SERVER, Some(Word::Rules(rules))) = (from, Word::parse(&bytes)) {
-                    // They come with the welcome, before the time is known.
-                    self.play_by(rules, now);
+                if let Some(word) = Word::parse(&bytes) {
+                    self.take(from, word, now);
                 }
             }
             SeatEvent::Ending { why } => self.stand(self.status, why),
@@ -209,13 +206,13 @@ impl Player {
         }
     }
 
-    /// Only the referee says who was hit, and what is played.
-    fn take(&mut self, from: HostId, word: Word, time: GlobalTime, now: Instant) {
-        match word {
-            Word::Shot(shot) => self.shots.add(from, shot, time),
-            Word::Hit(hit) if from == SERVER => self.be_told(hit, time),
-            Word::Scores(scores) if from == SERVER => self.scores = scores,
-            Word::Rules(rules) if from == SERVER => self.play_by(rules, now),
+    /// Only the referee says who was hit, and what is played. Rules come with the welcome, before the time is known.
+    fn take(&mut self, from: HostId, word: Word, now: Instant) {
+        match (word, self.seat.now(now)) {
+            (Word::Shot(shot), Some(time)) => self.shots.add(from, shot, time),
+            (Word::Hit(hit), Some(time)) if from == SERVER => self.be_told(hit, time),
+            (Word::Scores(scores), _) if from == SERVER => self.scores = scores,
+            (Word::Rules(rules), _) if from == SERVER => self.play_by(rules, now),
             _ => {}
         }
     }

@@ -7,7 +7,7 @@ use common::{Call, Seen, World, distance, ms};
 use evenkeel::LagChange;
 use evenkeel_games::words::{GameKind, Hit, Rules, Score, Word, craft_of};
 use evenkeel_net::hub::{HubConfig, HubEvent};
-use evenkeel_net::levels::Level;
+use evenkeel_net::protocol::APPLICATION;
 use evenkeel_web::Status;
 
 fn two() -> World {
@@ -70,9 +70,15 @@ fn shots_are_seen_by_all_and_told_to_the_referee_who_alone_decides() {
 
     // A player is not the referee.
     let hit = Word::Hit(Hit { shooter: ada, target: bob, shot: 1 });
-    world.hub.send(bob, Level::Ordered, b"nonsense".to_vec(), world.now).unwrap();
+    let scores = Word::Scores(vec![Score { host: bob, hits: 99, deaths: 0 }]);
+    for word in [&hit, &scores, &Word::Rules(Rules { game: GameKind::Ships, ..Rules::default() })] {
+        // As the server passes on what Ada says, surely and in no order.
+        let passed_on = [&[APPLICATION, 1, ada.0 as u8 + 1][..], &word.emit()].concat();
+        assert_eq!(world.call(1, |now| Call::Handle(2, now), &passed_on).0, 0);
+    }
     world.run(100, |_| {});
-    assert_eq!(world.guests[1].frame[12], 1.0, "alive");
+    let frame = &world.guests[1].frame;
+    assert_eq!((frame[12], frame[14], frame[16]), (1.0, 3.0, 0.0), "alive, three shots as a tank has, no hits");
     world.say(&hit);
     world.say(&Word::Scores(vec![Score { host: ada, hits: 1, deaths: 0 }, Score { host: bob, hits: 0, deaths: 1 }]));
     world.run(200, |_| {});
