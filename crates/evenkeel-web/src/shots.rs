@@ -52,6 +52,9 @@ mod tests {
         shots.add(HostId(1), shot(0, at(0)), at(3_500));
         shots.add(HostId(1), shot(0, at(5_000)), at(3_500));
         assert_eq!(shots.0.len(), 0, "over, or not to be believed");
+        shots.add(HostId(1), shot(7, at(1_000)), at(1_000));
+        shots.add(HostId(1), shot(7, at(1_000)), at(1_000));
+        assert_eq!(shots.0.len(), 1, "once");
         for number in 0..10_000u32 {
             shots.add(HostId(number / 100), shot(number % 50, at(1_000)), at(1_000));
         }

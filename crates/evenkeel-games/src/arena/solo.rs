@@ -42,10 +42,7 @@ impl Craft for Solo {
     }
 
     fn want(&mut self, speed: i8, turn: i8) {
-        let inertia = self.rules.inertia;
-        // Who is out keeps its hands on the levers, and stands all the same.
-        let rules = Rules { inertia: inertia || !self.tank.is_alive(), ..self.rules };
-        self.tank.want(speed, turn, &rules);
+        self.tank.want(speed, turn, &self.rules);
     }
 
     fn fire(&mut self, at: GlobalTime) -> Option<words::Shot> {

@@ -137,6 +137,7 @@ mod tests {
     #[test]
     fn who_is_hit_stands_and_comes_back_elsewhere() {
         let mut solo = Solo::new(Rules::default(), 3).unwrap();
+        let first = solo.ship().position;
         solo.want(100, 0);
         (0..50).for_each(|_| solo.step());
         let beam = solo.fire(GlobalTime::ZERO).expect("it is ready");
@@ -147,6 +148,7 @@ mod tests {
         (1..250).for_each(|_| solo.step());
         assert_eq!((solo.pose().position(), solo.state()), (place, None));
         solo.step();
-        assert!(solo.state().expect("it is back").position.distance(place) > 1.0);
+        let back = solo.state().expect("it is back").position;
+        assert!(back.distance(place) > 1.0 && back.distance(first) > 1.0);
     }
 }
