@@ -7,11 +7,11 @@
 //   play, play-canvas, play-status, play-facts, play-out, play-gun, play-scores, play-stick, play-fire, play-leave
 //   links-open, links, links-list, links-close
 //   follow, still, views, summary, charts, table-fold, table
-//   controls-fold, controls, reset, set-left-policy, set-left-budget, set-right, set-right-policy, set-right-budget, set-clock,
+//   controls-fold, controls, reset, group-policies, group-reckoning, group-game, group-networks (to unfold), set-left-policy, set-left-budget, set-right, set-right-policy, set-right-budget, set-clock,
 //   set-distance, set-degrees, set-lag-movement, set-lag-verdicts, set-game, set-crowd, set-bots (and each with `-hint`), networks
 //   record, recording-file, recording-note, recordings, recording-close
 // By data-test (W: left or right; N: index of the view; P: a player's name):
-//   receiver-N, view-W-N, error-W-N, summary-W, summary-verdict, cell-W-N-COLUMN, network-P-delay, network-P-jitter, network-P-loss,
+//   receiver-N, view-W-N, error-W-N, summary-W, summary-verdict, W-mean, W-std, W-worst, cell-W-N-COLUMN, network-P-delay, network-P-jitter, network-P-loss,
 //   chart-error, chart-fairness, chart-accumulated, chart-agreement, chart-vectors, chart-bytes, chart-clock,
 //   tour-KEY-W, tour-was-KEY-W (KEY: mean, std, ratio)
 // And `window.evenkeelPage`, at the bottom of this file.
@@ -61,7 +61,7 @@ function showSecond(second) {
   const { state } = feed;
   if (!state) return;
   const unit = feed.game?.unit ?? "";
-  graphs.add(second, state);
+  graphs.add(second, state, unit);
   summary.update(second, state, unit);
   table.update(second, state, unit);
   tour.update(second, unit);
@@ -102,7 +102,7 @@ function draw(time) {
     if (!empty.hidden) empty.hidden = true;
   }
   play.tick();
-  if (painted !== theme.version) graphs.draw(state);
+  if (painted !== theme.version) graphs.draw(state, game?.unit ?? "");
   painted = theme.version;
   meter.add(start, performance.now());
   requestAnimationFrame(draw);

@@ -14,17 +14,20 @@ const [LEFT, TOP, RIGHT, BOTTOM] = [38, 8, 6, 16];
  */
 export class Chart {
   #canvas = make("canvas", { role: "img" });
-  #legend = make("ul", { class: "legend" });
+  #legends = make("div", { class: "legends" });
   #width = 0;
   #height = 0;
   #most = 0;
+  #unit;
   #panes = [];
   #history = [];
 
-  constructor({ id, title, unit, digits, wide = false, floor = 1 }) {
-    Object.assign(this, { title, unit, digits, floor });
-    const heading = make("h3", {}, title, " ", make("span", { class: "quiet", text: unit }));
-    this.element = make("div", { class: wide ? "chart wide" : "chart", "data-test": `chart-${id}` }, heading, this.#canvas, this.#legend);
+  /** `UNIT` in `unit` stands for the game's; `most` is the end of the scale where that is known, `floor` the least it can be. */
+  constructor({ id, title, unit, digits, wide = false, floor = 1, most = null }) {
+    Object.assign(this, { title, unit, digits, floor, most });
+    this.#unit = make("span", { class: "quiet" });
+    const heading = make("h3", {}, title, " ", this.#unit);
+    this.element = make("div", { class: wide ? "chart wide" : "chart", "data-test": `chart-${id}` }, heading, this.#canvas, this.#legends);
     new ResizeObserver(([entry]) => {
       [this.#width, this.#height] = [entry.contentRect.width, entry.contentRect.height];
       this.redraw();
@@ -32,7 +35,8 @@ export class Chart {
   }
 
   /** Shows these panes over these seconds. */
-  draw(panes, history) {
+  draw(panes, history, unit) {
+    write(this.#unit, this.unit.replace("UNIT", unit));
     this.#panes = panes;
     this.#history = history;
     this.#explain();
@@ -58,6 +62,10 @@ export class Chart {
 
   // The scale grows at once and shrinks slowly: no jumping to and fro.
   #fit() {
+    if (this.most !== null) {
+      this.#most = this.most;
+      return;
+    }
     let most = this.floor;
     for (const { series } of this.#panes) {
       for (const { read, band } of series) {
@@ -108,21 +116,32 @@ export class Chart {
   }
 
   #explain() {
-    const all = this.#panes.flatMap(({ series }) => series);
-    while (this.#legend.children.length > all.length) this.#legend.lastChild.remove();
-    while (this.#legend.children.length < all.length) this.#legend.append(entry());
-    const newest = this.#history.at(-1);
-    const said = all.map((line, index) => {
-      const [sample, name, value] = this.#legend.children[index].children;
-      sketch(sample, line);
-      const half = newest ? line.band?.(newest) : null;
-      const text = number(newest ? line.read(newest) : null, this.digits) + (half === null || half === undefined ? "" : ` ± ${number(half, this.digits)}`);
-      write(name, line.name);
-      write(value, text);
-      return `${line.name} ${text}`;
+    fitChildren(this.#legends, this.#panes.length, () => make("ul", { class: "legend" }));
+    this.#legends.style.setProperty("--panes", this.#panes.length);
+    const said = this.#panes.flatMap(({ title, series }, index) => {
+      const list = this.#legends.children[index];
+      fitChildren(list, series.length, entry);
+      return series.map((line, at) => `${title ? `${title}, ` : ""}${this.#name(list.children[at], line)}`);
     });
-    this.#canvas.setAttribute("aria-label", `${this.title}, ${this.unit}. Now: ${said.join("; ")}`);
+    this.#canvas.setAttribute("aria-label", `${this.title}, ${this.#unit.textContent}. Now: ${said.join("; ")}`);
   }
+
+  #name(item, line) {
+    const newest = this.#history.at(-1);
+    const half = newest ? line.band?.(newest) : null;
+    const around = half === null || half === undefined ? "" : ` ± ${number(half, this.digits)}`;
+    const text = number(newest ? line.read(newest) : null, this.digits) + around;
+    const [sample, name, value] = item.children;
+    sketch(sample, line);
+    write(name, line.name);
+    write(value, text);
+    return `${line.name} ${text}`;
+  }
+}
+
+function fitChildren(parent, count, create) {
+  while (parent.children.length > count) parent.lastChild.remove();
+  while (parent.children.length < count) parent.append(create());
 }
 
 function entry() {

@@ -5,6 +5,11 @@ import { Choice, Slider, Switch, Words } from "./fields.js";
 import { Networks } from "./networks.js";
 import { budgeted, meaning, policyOptions } from "./policies.js";
 
+const CLOCKS = {
+  global: "vectors count from when they were true, by one clock for all",
+  local: "vectors count from their arrival: what games do today",
+  "one-way": "vectors count from their arrival less the estimated delay",
+};
 const THIRD = { policy: "even", budget: "1/3" };
 
 /** The controls. `command(object)` sends. */
@@ -23,10 +28,10 @@ export class Controls {
     this.#networks = new Networks((patch, field) => this.#set({ players: patch }, field));
     this.#form.append(
       make("datalist", { id: "budgets" }, ...["1", "1/2", "1/3", "1/4", "1/6", "40/s", "100/s"].map((value) => make("option", { value }))),
-      this.#group("Policies", true, ...this.#worlds()),
-      this.#group("Clock, thresholds, lag", true, ...this.#reckoning()),
-      this.#group("Game", false, ...this.#game()),
-      this.#group("Networks", false, this.#networks.element),
+      this.#group("policies", "Policies", true, ...this.#worlds()),
+      this.#group("reckoning", "Clock, thresholds, lag", true, ...this.#reckoning()),
+      this.#group("game", "Game", false, ...this.#game()),
+      this.#group("networks", "Networks", false, this.#networks.element),
       make("button", { id: "reset", type: "button", text: "Begin the numbers anew", on: { click: () => this.#command({ do: "reset" }) } }),
       make("p", { id: "refused", class: "hint refused", role: "alert" }),
     );
@@ -34,8 +39,8 @@ export class Controls {
 
   #networks;
 
-  #group(title, open, ...content) {
-    return make("details", { class: "group", open }, make("summary", { text: title }), make("fieldset", {}, make("legend", { class: "unseen", text: title }), ...content));
+  #group(id, title, open, ...content) {
+    return make("details", { id: `group-${id}`, class: "group", open }, make("summary", { text: title }), make("fieldset", {}, make("legend", { class: "unseen", text: title }), ...content));
   }
 
   #add(Kind, name, options) {
@@ -60,19 +65,15 @@ export class Controls {
   }
 
   #reckoning() {
-    const clock = [
-      ["global", "global: from generation"],
-      ["local", "local: from arrival"],
-      ["one-way", "one-way: arrival less delay"],
-    ];
+    const clock = Object.keys(CLOCKS).map((rule) => [rule, rule]);
     const slider = (name, label, hint, range, patch) => this.#add(Slider, name, { label, hint, ...range, send: (value, field) => this.#set(patch(value), field) });
     const lag = { min: 0, max: 1000, step: 10, unit: "ms" };
     return [
-      this.#add(Choice, "clock", { label: "Clock", hint: "from which moment vectors are extrapolated", options: clock, send: (value, field) => this.#set({ clock: value }, field) }),
+      this.#add(Choice, "clock", { label: "Clock", options: clock, send: (value, field) => this.#set({ clock: value }, field) }),
       slider("distance", "Threshold", "an owner speaks up when it is this far off", { min: 0.1, max: 10, step: 0.1, unit: "" }, (distance) => ({ threshold: { distance } })),
-      slider("degrees", "Threshold, turning", "or has turned this much", { min: 0.5, max: 45, step: 0.5, unit: "°" }, (degrees) => ({ threshold: { degrees } })),
-      slider("lag-movement", "Lag of movement", "everybody shows movement this much later", lag, (movement_ms) => ({ lag: { movement_ms } })),
-      slider("lag-verdicts", "Lag of verdicts", "the referee waits this long", lag, (verdicts_ms) => ({ lag: { verdicts_ms } })),
+      slider("degrees", "… of turning", "or has turned this much", { min: 0.5, max: 45, step: 0.5, unit: "°" }, (degrees) => ({ threshold: { degrees } })),
+      slider("lag-movement", "Movement lag", "everybody shows movement this much later", lag, (movement_ms) => ({ lag: { movement_ms } })),
+      slider("lag-verdicts", "Verdict lag", "the referee waits this long", lag, (verdicts_ms) => ({ lag: { verdicts_ms } })),
     ];
   }
 
@@ -128,6 +129,7 @@ export class Controls {
     for (const world of ["left", "right"]) this.#fillWorld(world, settings[world]);
     fields.right.show(settings.right !== null);
     fields.clock.show(settings.clock);
+    fields.clock.explain(CLOCKS[settings.clock] ?? "");
     fields.distance.show(settings.threshold.distance);
     fields.degrees.show(settings.threshold.degrees);
     fields["lag-movement"].show(settings.lag.movement_ms);

@@ -85,7 +85,7 @@ export class Words extends Field {
 /** A number with a slider. It acts while it is dragged, but not more often than is of use. */
 export class Slider extends Field {
   #timer = 0;
-  #dragged = 0;
+  #dragged = -Infinity;
 
   constructor(options) {
     const { min, max, step, unit } = options;

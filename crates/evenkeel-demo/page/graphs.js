@@ -14,10 +14,10 @@ export class Graphs {
 
   constructor() {
     const add = (id, title, unit, more = {}) => (this.#charts[id] = new Chart({ id, title, unit, ...more }));
-    add("error", "Error of each receiver", "m, mean of each second", { wide: true });
-    add("fairness", "Mean ± standard deviation over receivers", "m, over the window");
-    add("accumulated", "Accumulated error", "m·s, since the last change", { wide: true });
-    add("agreement", "Hits seen as they were", "% of shots", { digits: 0, floor: 100 });
+    add("error", "Error of each receiver", "UNIT, mean of each second", { wide: true });
+    add("fairness", "Mean ± std over receivers", "UNIT");
+    add("accumulated", "Accumulated error", "UNIT·s, since the last change", { wide: true });
+    add("agreement", "Hits seen as they were", "% of shots", { digits: 0, most: 100 });
     add("vectors", "Vectors sent", "per second", { digits: 0 });
     add("bytes", "Bytes sent", "per second", { digits: 0 });
     add("clock", "Clocks, the worst receiver", "ms", { digits: 2, floor: 0.5 });
@@ -25,17 +25,17 @@ export class Graphs {
   }
 
   /** Takes a second in and draws. */
-  add(second, state) {
+  add(second, state, unit) {
     const before = this.history.at(-1);
     if (before && second.time_s <= before.time_s) this.history = [];
     const changed = before !== undefined && second.window_s < before.window_s - 0.5;
     this.history.push({ ...second, changed });
     while (this.history[0].time_s < second.time_s - KEPT_S) this.history.shift();
-    this.draw(state);
+    this.draw(state, unit);
   }
 
   /** Draws what there is. */
-  draw(state) {
+  draw(state, unit) {
     if (!state || this.history.length === 0) return;
     const worlds = state.settings.right ? [0, 1] : [0];
     const receivers = (field) => worlds.map((world) => receiverPane(world, field, state));
@@ -49,7 +49,7 @@ export class Graphs {
       bytes: both((w) => w.bytes_per_s),
       clock: [{ series: clockLines() }],
     };
-    for (const [id, chart] of Object.entries(this.#charts)) chart.draw(panes[id], this.history);
+    for (const [id, chart] of Object.entries(this.#charts)) chart.draw(panes[id], this.history, unit);
   }
 }
 

@@ -28,8 +28,7 @@ export class Summary {
     this.#keep(worlds.length);
     for (const [name, world] of worlds) {
       write(this.#cells.get(name).term, `${name} · ${world.policy}`);
-      const text = `mean ${measure(world.mean, unit)}, std ${measure(world.std, unit)}, worst ${measure(world.max, unit)}`;
-      write(this.#cells.get(name).value, text);
+      ["mean", "std", "max"].forEach((field, at) => write(this.#cells.get(name).figures[at], measure(world[field], unit)));
       write(this.#cells.get(name).more, `${number(world.vectors_per_s, 0)} vectors/s, ${bytes(world.bytes_per_s)}/s`);
     }
     const { value, more } = this.#cells.get("verdict");
@@ -44,8 +43,10 @@ export class Summary {
     const names = [...WORLDS.slice(0, worlds), "verdict"];
     const groups = names.map((name) => {
       const [term, value, more] = [make("dt"), make("dd", { class: "figure" }), make("dd", { class: "quiet" })];
+      const figures = ["mean", "std", "worst"].map((field) => make("span", { "data-test": `${name}-${field}` }));
       if (name === "verdict") term.textContent = worlds === 2 ? "right against left" : "one world";
-      this.#cells.set(name, { term, value, more });
+      else value.append(...figures.map((figure, at) => make("span", {}, make("small", { text: ["mean", "std", "worst"][at] }), figure)));
+      this.#cells.set(name, { term, value, more, figures });
       return make("div", { class: name, "data-test": `summary-${name}` }, term, value, more);
     });
     this.#root.replaceChildren(...groups);

@@ -116,9 +116,15 @@ export class Views {
       this.#camera.aim(0, 0, scale, width, height);
       return;
     }
-    const at = followed * MARK;
+    const at = this.#followable(pane, picture, followed) * MARK;
     const scale = width / (2 * game.half_width * FOLLOWED_SHARE);
     this.#camera.aim(picture.marks[at], picture.marks[at + 1], scale, width, height);
+  }
+
+  // A view's own craft is where it is: there, the next one is looked at.
+  #followable({ world, view }, picture, followed) {
+    const own = (picture.marks[picture.shown(world, view, followed) + 3] & OWN) !== 0;
+    return own ? (followed + 1) % picture.crafts : followed;
   }
 
   #paint(pane, picture, state, game) {
