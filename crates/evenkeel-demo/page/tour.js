@@ -72,7 +72,8 @@ export class Tour {
     this.#fresh = this.#set(STEPS[index].set);
     this.#build(STEPS[index], index);
     this.#root.hidden = false;
-    this.#root.querySelector("h2").focus();
+    this.#root.querySelector("h2").focus({ preventScroll: true });
+    this.#root.scrollIntoView({ block: "start" });
   }
 
   #build(step, index) {
@@ -80,16 +81,21 @@ export class Tour {
     this.#note = make("p", { class: "quiet", id: "tour-note", role: "status" });
     const dots = STEPS.map((_, at) => make("li", { class: at === index ? "here" : at < index ? "done" : "" }));
     const last = index === STEPS.length - 1;
+    const button = (id, text, click, more = {}) => make("button", { id, type: "button", text, on: { click }, ...more });
     this.#root.replaceChildren(
-      make("div", { class: "bar" }, make("span", { class: "quiet", id: "tour-step", text: `Step ${index + 1} of ${STEPS.length}` }), make("ol", { class: "dots", "aria-hidden": "true" }, ...dots)),
-      make("h2", { tabIndex: -1, text: step.title }),
+      make("div", { class: "bar" },
+        make("span", { class: "quiet", id: "tour-step", text: `Step ${index + 1} of ${STEPS.length}` }),
+        make("ol", { class: "dots", "aria-hidden": "true" }, ...dots),
+        make("div", { class: "row" },
+          button("tour-leave", "Leave", () => this.leave()),
+          button("tour-back", "Back", () => this.#go(index - 1), { disabled: index === 0 }),
+          button("tour-next", last ? "Finish" : "Next", () => (last ? this.leave(true) : this.#go(index + 1)), { class: "main" }))),
       make("div", { class: "tour-body" },
-        make("div", {}, make("p", { text: step.text }), make("p", { class: "look" }, make("b", { text: "Look: " }), step.look)),
+        make("div", {},
+          make("h2", { tabIndex: -1, text: step.title }),
+          make("p", { text: step.text }),
+          make("p", { class: "look" }, make("b", { text: "Look: " }), step.look)),
         make("div", { class: "figures" }, ...this.#figures.map(({ element }) => element), this.#note)),
-      make("div", { class: "row" },
-        make("button", { id: "tour-back", type: "button", text: "Back", disabled: index === 0, on: { click: () => this.#go(index - 1) } }),
-        make("button", { id: "tour-next", class: "main", type: "button", text: last ? "Finish" : "Next", on: { click: () => (last ? this.leave(true) : this.#go(index + 1)) } }),
-        make("button", { id: "tour-leave", type: "button", text: "Leave the tour", on: { click: () => this.leave() } })),
     );
   }
 
