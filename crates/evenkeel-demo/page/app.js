@@ -33,11 +33,16 @@ const KEPT_NEWS = 6;
 const PHONE = matchMedia("(max-width: 820px)");
 
 const feed = new Feed();
-const command = (object) => feed.send(object);
+let asked = null;
+// Whoever sends a command is told if it cannot be.
+const commands = (part) => (object) => {
+  asked = part();
+  return feed.send(object);
+};
 const [views, graphs, summary, table, meter] = [new Views(), new Graphs(), new Summary(), new Table(), new Meter()];
-const controls = new Controls(command);
-const recording = new Recording(command);
-const tour = new Tour(command, () => feed.state?.settings ?? null);
+const controls = new Controls(commands(() => controls));
+const recording = new Recording(commands(() => recording));
+const tour = new Tour(commands(() => tour), () => feed.state?.settings ?? null);
 const play = new Play(feed);
 
 function showStatus() {
@@ -77,14 +82,18 @@ function showNews({ text }) {
 
 function listen() {
   const on = (kind, take) => feed.addEventListener(kind, (event) => take(event.detail));
+  let program = null;
   on("hello", (hello) => {
+    // Another program came back: its page may be another one, too.
+    if (program !== null && program !== hello.program) location.reload();
+    program = hello.program;
     controls.offer(hello.policies);
     showLinks(hello.links);
   });
   on("state", showState);
   on("second", showSecond);
   on("news", showNews);
-  on("refused", ({ why }) => controls.refuse(why));
+  on("refused", ({ why }) => (asked ?? controls).refuse(why));
   on("recorded", (file) => recording.offer(file));
   on("online", showStatus);
   on("offline", showStatus);
@@ -157,5 +166,5 @@ window.evenkeelPage = {
   get play() {
     return { ...play.status, frame: play.frame };
   },
-  send: command,
+  send: commands(() => controls),
 };

@@ -10,6 +10,10 @@ const CLOCKS = {
   local: "vectors count from their arrival: what games do today",
   "one-way": "vectors count from their arrival less the estimated delay",
 };
+const CROWDS = {
+  papers: "bots near the server drive; receivers at 200, 500 and 800 ms watch",
+  internet: "eight bots at 20 to 250 ms drive and watch",
+};
 const THIRD = { policy: "even", budget: "1/3" };
 
 /** The controls. `command(object)` sends. */
@@ -78,17 +82,11 @@ export class Controls {
   }
 
   #game() {
-    const crowds = [
-      ["papers", "papers: receivers at 200, 500, 800 ms"],
-      ["internet", "internet: eight at 20 to 250 ms"],
-    ];
-    const games = [
-      ["tanks", "tanks in an arena"],
-      ["ships", "spaceships"],
-    ];
+    const crowds = Object.keys(CROWDS).map((crowd) => [crowd, crowd]);
+    const games = ["tanks", "ships"].map((game) => [game, game]);
     return [
-      this.#add(Choice, "game", { label: "Game", options: games, send: (game, field) => this.#set({ game }, field) }),
-      this.#add(Choice, "crowd", { label: "Crowd", hint: "who takes part besides people", options: crowds, send: (crowd, field) => this.#set({ crowd }, field) }),
+      this.#add(Choice, "game", { label: "Game", hint: "what is played", options: games, send: (game, field) => this.#set({ game }, field) }),
+      this.#add(Choice, "crowd", { label: "Crowd", options: crowds, send: (crowd, field) => this.#set({ crowd }, field) }),
       this.#add(Slider, "bots", { label: "Bots", min: 1, max: 16, step: 1, unit: "", send: (bots, field) => this.#set({ bots }, field) }),
     ];
   }
@@ -136,6 +134,7 @@ export class Controls {
     fields["lag-verdicts"].show(settings.lag.verdicts_ms);
     fields.game.show(settings.game);
     fields.crowd.show(settings.crowd);
+    fields.crowd.explain(CROWDS[settings.crowd] ?? "");
     fields.bots.show(settings.bots);
     fields.bots.input.disabled = settings.crowd !== "papers";
     fields.bots.explain(settings.crowd === "papers" ? "who drive, near the server" : "eight, in this crowd");

@@ -71,15 +71,27 @@ export class Switch extends Field {
 
 /** A text, sent when it is complete. */
 export class Words extends Field {
-  constructor(options) {
-    const input = make("input", { type: "text", autocomplete: "off", spellcheck: false, on: { change: () => options.send(this.input.value.trim(), this) } });
+  constructor({ list, send, ...options }) {
+    const input = make("input", { type: "text", autocomplete: "off", spellcheck: false, list });
     super(options, input);
-    if (options.list) input.setAttribute("list", options.list);
+    this.show = typed(input, () => send(input.value.trim(), this));
   }
+}
 
-  show(value) {
-    if (document.activeElement !== this.input || !this.input.dataset.typing) this.input.value = value;
-  }
+/** Sends what is typed into an input when it is complete. Gives what shows a value there, except to somebody who is typing. */
+function typed(input, send) {
+  let [typing, shown] = [false, ""];
+  input.addEventListener("input", () => (typing = true));
+  input.addEventListener("blur", () => (typing = false));
+  input.addEventListener("change", () => {
+    typing = false;
+    if (input.value.trim() === "") input.value = shown;
+    else send();
+  });
+  return (value) => {
+    shown = String(value);
+    if (!typing && input.value !== shown) input.value = shown;
+  };
 }
 
 /** A number with a slider. It acts while it is dragged, but not more often than is of use. */
@@ -123,12 +135,8 @@ export class Slider extends Field {
 /** A bare number in a table. */
 export class Cell {
   constructor({ label, min, max, step, send, test }) {
-    this.input = make("input", { type: "number", min, max, step, "aria-label": label, "data-test": test });
-    this.input.addEventListener("change", () => send(Number(this.input.value), this));
-    this.element = make("td", {}, this.input);
-  }
-
-  show(value) {
-    if (Number(this.input.value) !== value || this.input.value === "") this.input.value = value;
+    const input = make("input", { type: "number", min, max, step, "aria-label": label, "data-test": test });
+    this.element = make("td", {}, input);
+    this.show = typed(input, () => send(Number(input.value)));
   }
 }

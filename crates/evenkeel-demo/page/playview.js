@@ -1,7 +1,7 @@
 // A player's own picture: the own tank in the middle, everybody else around it.
 
 import { theme } from "./colours.js";
-import { Camera, drawGround, Sprites } from "./scene.js";
+import { Camera, density, drawGround, Sprites } from "./scene.js";
 
 const WIDTH_SHARE = 0.34;
 const [HOST, X, Y, HEADING, , STUCK] = [0, 1, 2, 3, 4, 5];
@@ -20,8 +20,8 @@ export class PlayView {
     this.#canvas = canvas;
     this.#context = canvas.getContext("2d", { alpha: false });
     this.#sizes = new ResizeObserver(([{ contentRect }]) => {
-      canvas.width = Math.max(1, Math.round(contentRect.width * devicePixelRatio));
-      canvas.height = Math.max(1, Math.round(contentRect.height * devicePixelRatio));
+      canvas.width = Math.max(1, Math.round(contentRect.width * density()));
+      canvas.height = Math.max(1, Math.round(contentRect.height * density()));
     });
     this.#sizes.observe(canvas);
   }
@@ -36,7 +36,7 @@ export class PlayView {
     if (frame.own) Object.assign(this.#centre, { x: frame.own.x, y: frame.own.y });
     const scale = Math.max(width, height) / (2 * game.half_width * WIDTH_SHARE);
     this.#camera.aim(this.#centre.x, this.#centre.y, scale, width, height);
-    Object.assign(this.#look, { radius: game.radius, shape, density: devicePixelRatio });
+    Object.assign(this.#look, { radius: game.radius, shape, density: density() });
     drawGround(this.#context, this.#camera, game);
     this.#drawOthers(frame, colour);
     this.#drawShots(frame, game);
@@ -56,7 +56,7 @@ export class PlayView {
 
   #drawShots({ shots }, game) {
     this.#context.fillStyle = theme.shot;
-    const size = Math.max(game.radius * this.#camera.scale * 0.15, 2.5 * devicePixelRatio);
+    const size = Math.max(game.radius * this.#camera.scale * 0.15, 2.5 * density());
     for (let i = 0; i + 2 < shots.length; i += 3) {
       this.#context.beginPath();
       this.#context.arc(this.#camera.left(shots[i]), this.#camera.top(shots[i + 1]), size, 0, 2 * Math.PI);
@@ -71,7 +71,7 @@ export class PlayView {
     const radius = this.#look.radius * this.#camera.scale * 1.8;
     context.strokeStyle = theme.ink;
     context.globalAlpha = 0.35;
-    context.lineWidth = 1.5 * devicePixelRatio;
+    context.lineWidth = 1.5 * density();
     context.beginPath();
     context.arc(this.#camera.width / 2, this.#camera.height / 2, radius, 0, 2 * Math.PI);
     context.stroke();
@@ -81,7 +81,7 @@ export class PlayView {
 
   #name(x, y, name) {
     const context = this.#context;
-    context.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+    context.font = `${12 * density()}px system-ui, sans-serif`;
     context.textAlign = "center";
     context.fillStyle = theme.ink;
     context.fillText(name, this.#camera.left(x), this.#camera.top(y) - this.#look.radius * this.#camera.scale * 1.35);

@@ -34,6 +34,11 @@ export class Recording {
     this.say("Complete.");
   }
 
+  /** What was asked for cannot be. */
+  refuse(why) {
+    this.say(why, true);
+  }
+
   say(text, refused = false) {
     write(this.#note, text);
     this.#note.classList.toggle("refused", refused);

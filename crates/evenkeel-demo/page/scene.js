@@ -5,6 +5,9 @@ import { craftColour, theme } from "./colours.js";
 const LARGEST_GROUND = 4096;
 const SMALLEST_CRAFT = 4.5;
 
+/** Pixels of a canvas per pixel of the page: more than two cannot be told from two. */
+export const density = () => Math.min(devicePixelRatio, 2);
+
 /** A rectangle of the arena on a canvas. */
 export class Camera {
   x = 0;
@@ -59,7 +62,7 @@ export function drawGround(context, camera, game) {
 export function gridStep(game) {
   const rough = (2 * game.half_width) / 30;
   const power = 10 ** Math.floor(Math.log10(rough));
-  return power * (rough / power >= 5 ? 10 : rough / power >= 2 ? 5 : 1) ;
+  return power * (rough / power >= 5 ? 10 : rough / power >= 2 ? 5 : 1);
 }
 
 /** The ground, drawn once and then copied. */

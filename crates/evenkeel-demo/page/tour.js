@@ -61,6 +61,11 @@ export class Tour {
     byId("tour-start").focus();
   }
 
+  /** What the step wants cannot be. */
+  refuse(why) {
+    if (this.#note) write(this.#note, why);
+  }
+
   #set(patch) {
     const changes = difference(patch, this.#settings());
     if (Object.keys(changes).length === 0) return false;

@@ -3,7 +3,7 @@
 import { theme, WORLDS, worldColour } from "./colours.js";
 import { byId, make, measure, write } from "./dom.js";
 import { FROZEN, MARK, OWN, SHOWN } from "./frame.js";
-import { Camera, gridStep, Ground, Sprites } from "./scene.js";
+import { Camera, density, gridStep, Ground, Sprites } from "./scene.js";
 
 const FOLLOWED_SHARE = 0.24;
 const LABELS_PER_SECOND = 4;
@@ -130,14 +130,14 @@ export class Views {
   #paint(pane, picture, state, game) {
     const { context } = pane;
     const camera = this.#camera;
-    this.#look.density = devicePixelRatio;
+    this.#look.density = density();
     this.#ground.draw(context, camera, game);
     this.#scaleBar(context, game);
     for (let craft = 0; craft < picture.crafts; craft += 1) {
       this.#craft(context, picture, craft * MARK, picture.shown(pane.world, pane.view, craft), state.crafts[craft]);
     }
     context.fillStyle = theme.shot;
-    const size = Math.max(0.5 * game.radius * camera.scale * 0.3, 2 * devicePixelRatio);
+    const size = Math.max(0.5 * game.radius * camera.scale * 0.3, 2 * density());
     for (let i = 0; i < picture.shots * 3; i += 3) {
       context.beginPath();
       context.arc(camera.left(picture.shotMarks[i]), camera.top(picture.shotMarks[i + 1]), size, 0, 2 * Math.PI);
@@ -169,7 +169,7 @@ export class Views {
   #line(context, marks, truth, shown) {
     const camera = this.#camera;
     context.strokeStyle = theme.gap;
-    context.lineWidth = devicePixelRatio;
+    context.lineWidth = density();
     context.beginPath();
     context.moveTo(camera.left(marks[truth]), camera.top(marks[truth + 1]));
     context.lineTo(camera.left(marks[shown]), camera.top(marks[shown + 1]));
@@ -178,8 +178,8 @@ export class Views {
 
   #name(context, x, y, name, own) {
     const camera = this.#camera;
-    if (camera.scale * this.#look.radius < 8 * devicePixelRatio) return;
-    context.font = `${own ? "700 " : ""}${10 * devicePixelRatio}px system-ui, sans-serif`;
+    if (camera.scale * this.#look.radius < 8 * density()) return;
+    context.font = `${own ? "700 " : ""}${10 * density()}px system-ui, sans-serif`;
     context.textAlign = "center";
     context.fillStyle = theme.ink;
     context.fillText(own ? `${name} (own)` : name, camera.left(x), camera.top(y) - this.#look.radius * camera.scale * 1.35);
@@ -187,21 +187,21 @@ export class Views {
 
   #scaleBar(context, game) {
     const camera = this.#camera;
-    const density = devicePixelRatio;
+    const pixel = density();
     const length = gridStep(game);
-    if (length * camera.scale < 24 * density) return;
-    const [left, top] = [camera.width - length * camera.scale - 8 * density, camera.height - 12 * density];
+    if (length * camera.scale < 24 * pixel) return;
+    const [left, top] = [camera.width - length * camera.scale - 8 * pixel, camera.height - 12 * pixel];
     context.fillStyle = theme.quiet;
-    context.fillRect(left, top, length * camera.scale, density);
-    context.font = `${9.5 * density}px system-ui, sans-serif`;
+    context.fillRect(left, top, length * camera.scale, pixel);
+    context.font = `${9.5 * pixel}px system-ui, sans-serif`;
     context.textAlign = "right";
-    context.fillText(`${length} ${game.unit}`, camera.width - 8 * density, top - 3 * density);
+    context.fillText(`${length} ${game.unit}`, camera.width - 8 * pixel, top - 3 * pixel);
   }
 
   // How long it is says, across all views, who is worse off.
   #errorBar({ context, width, height, error, world }) {
     if (error === null) return;
-    const thick = 4 * devicePixelRatio;
+    const thick = 4 * density();
     context.fillStyle = worldColour(world);
     context.fillRect(0, height - thick, (width * error) / Math.max(this.#worst, error), thick);
   }
@@ -228,6 +228,6 @@ export class Views {
 
 function resize({ target, contentRect }) {
   const { pane } = target;
-  pane.width = target.width = Math.max(1, Math.round(contentRect.width * devicePixelRatio));
-  pane.height = target.height = Math.max(1, Math.round(contentRect.height * devicePixelRatio));
+  pane.width = target.width = Math.max(1, Math.round(contentRect.width * density()));
+  pane.height = target.height = Math.max(1, Math.round(contentRect.height * density()));
 }
