@@ -1,0 +1,180 @@
+// Joining as a player: the dialog, the worker that is the player, the own view, and coming back after a loss.
+
+import { byId, make, number, write } from "./dom.js";
+import { PlayView } from "./playview.js";
+import { Steering } from "./steering.js";
+
+const NAME_KEY = "evenkeel-name";
+const AGAIN_MS = 1500;
+const SAID = { loading: "loading…", connecting: "connecting…", joined: "in the game", lost: "connection lost; coming back…", refused: "not let in", over: "left" };
+
+/** Playing. `feed` says where and what. */
+export class Play {
+  #feed;
+  #dialog = byId("join");
+  #root = byId("play");
+  #name = "";
+  #worker = null;
+  #view = null;
+  #steering = null;
+  #parts = null;
+  #asked = false;
+  #again = 0;
+  status = { state: "out", why: "", carrier: null };
+  frame = null;
+
+  constructor(feed) {
+    this.#feed = feed;
+    byId("play-open").addEventListener("click", () => this.#ask());
+    byId("join-cancel").addEventListener("click", () => this.#dialog.close("cancel"));
+    this.#dialog.addEventListener("close", () => {
+      if (this.#dialog.returnValue === "go") this.join(byId("join-name").value.trim() || "you");
+    });
+    feed.addEventListener("hello", () => this.#returned());
+  }
+
+  get playing() {
+    return this.#parts !== null;
+  }
+
+  #ask() {
+    if (this.playing) {
+      this.#root.scrollIntoView();
+      return;
+    }
+    const { hello } = this.#feed;
+    const able = hello?.play.wasm === true;
+    const note = !hello ? "Not connected to the demo yet." : able ? transportNote(hello) : (hello.play.how ?? "Playing was not built into this program; watching works.");
+    write(byId("join-note"), note);
+    byId("join-fields").hidden = byId("join-go").hidden = !able;
+    byId("join-name").value = localStorage.getItem(NAME_KEY) ?? "";
+    byId("join-name").required = able;
+    this.#dialog.returnValue = "";
+    this.#dialog.showModal();
+  }
+
+  /** Joins under a name. */
+  join(name) {
+    this.#name = name;
+    localStorage.setItem(NAME_KEY, name);
+    this.#build();
+    this.#start();
+  }
+
+  #start() {
+    clearTimeout(this.#again);
+    this.#worker?.terminate();
+    const { play } = this.#feed.hello;
+    const worker = new Worker("player.js", { type: "module" });
+    worker.addEventListener("message", ({ data }) => this.#take(data));
+    worker.addEventListener("error", (event) => this.#say({ state: "refused", why: event.message || "player.js could not be loaded" }));
+    worker.postMessage({
+      kind: "join",
+      url: `https://${location.hostname}:${play.port}${play.path}`,
+      websocket: `wss://${location.hostname}:${play.websocket_port}/`,
+      hashes: play.hashes,
+      session: play.session,
+      name: this.#name,
+    });
+    this.#worker = worker;
+    this.#asked = false;
+    this.#say({ state: "loading" });
+  }
+
+  #take(message) {
+    if (message.kind === "status") this.#say(message);
+    if (message.kind !== "frame") return;
+    this.#asked = false;
+    this.frame = message;
+    const { game, state } = this.#feed;
+    if (!game || !this.#view) return;
+    const crafts = new Map(state.crafts.map((craft) => [craft.name, craft.colour]));
+    this.#view.draw(message, game, state.settings.game, (host) => crafts.get(message.names[host]) ?? Number(host) % 8);
+    this.#write(message);
+  }
+
+  /** Once per frame of the page: asks for the next picture when the last one has come. */
+  tick() {
+    if (!this.playing || this.#asked || this.status.state !== "joined") return;
+    this.#asked = true;
+    this.#worker.postMessage({ kind: "frame" });
+  }
+
+  #say({ state, why = "", carrier = null }) {
+    if (!this.playing) return;
+    this.status = { state, why, carrier };
+    this.#asked = false;
+    this.#parts.status.dataset.state = state;
+    write(this.#parts.status, [SAID[state] ?? state, why].filter(Boolean).join(": "));
+    // A server that is gone comes back with another certificate: then `hello` says so.
+    if (state === "lost" && this.#feed.online) this.#again = setTimeout(() => this.#feed.online && this.#start(), AGAIN_MS);
+  }
+
+  // The server was started anew: whoever was in the game is to be in it again.
+  #returned() {
+    if (this.playing && ["lost", "joined", "connecting", "loading"].includes(this.status.state)) this.#start();
+  }
+
+  /** Leaves the game. */
+  leave() {
+    clearTimeout(this.#again);
+    const worker = this.#worker;
+    worker?.postMessage({ kind: "leave" });
+    // It has a moment to say good-bye.
+    setTimeout(() => worker?.terminate(), 500);
+    this.#steering?.stop();
+    this.#view?.stop();
+    this.#worker = this.#view = this.#steering = this.#parts = this.frame = null;
+    this.status = { state: "out", why: "", carrier: null };
+    this.#root.hidden = true;
+    this.#root.replaceChildren();
+    document.body.classList.remove("playing");
+    byId("play-open").focus();
+  }
+
+  #build() {
+    const post = (message) => this.status.state === "joined" && this.#worker?.postMessage(message);
+    this.#steering = new Steering((speed, turn) => post({ kind: "keys", speed, turn }), () => post({ kind: "fire" }));
+    const canvas = make("canvas", { id: "play-canvas", role: "img", tabIndex: 0, "aria-label": "Your own view: your tank is in the middle" });
+    this.#parts = {
+      status: make("span", { id: "play-status", class: "pill", role: "status" }),
+      facts: make("span", { id: "play-facts", class: "facts" }),
+      out: make("p", { id: "play-out", class: "play-out", role: "status" }),
+      gun: make("meter", { id: "play-gun", min: 0, max: 1, value: 0, "aria-label": "gun loaded" }),
+      scores: make("ol", { id: "play-scores", class: "scores", "aria-label": "Scores" }),
+    };
+    const leave = make("button", { id: "play-leave", type: "button", text: "Leave", on: { click: () => this.leave() } });
+    const { status, facts, out, gun, scores } = this.#parts;
+    this.#root.replaceChildren(
+      make("div", { class: "bar" }, make("h2", { text: this.#name }), status, facts, leave),
+      make("div", { class: "play-stage" }, canvas, out, make("div", { class: "play-side" }, make("span", { text: "gun" }), gun, scores), this.#steering.element),
+    );
+    this.#view = new PlayView(canvas);
+    this.#root.hidden = false;
+    document.body.classList.add("playing");
+    canvas.focus({ preventScroll: true });
+    this.#root.scrollIntoView({ block: "start" });
+  }
+
+  #write({ own, delay_ms, round_trip_ms, uncertainty_ms, carrier, names, scores, you }) {
+    const { facts, out, gun, scores: list } = this.#parts;
+    write(facts, `${carrier ?? "–"} · delay ${number(delay_ms, 0)} ms · round trip ${number(round_trip_ms, 0)} ms · clock ± ${number(uncertainty_ms, 1)} ms`);
+    write(out, own && !own.alive ? `Hit. Back in ${number(Math.max(own.out_s, 0), 1)} s` : "");
+    gun.value = Number(own?.loaded ?? 0);
+    const lines = [...scores].sort((a, b) => b[1] - a[1]).slice(0, 8);
+    while (list.children.length > lines.length) list.lastChild.remove();
+    while (list.children.length < lines.length) list.append(make("li"));
+    lines.forEach(([host, hits, deaths], index) => {
+      write(list.children[index], `${names[host] ?? `player ${host}`}  ${hits} : ${deaths}`);
+      list.children[index].classList.toggle("you", Number(host) === you);
+    });
+  }
+}
+
+/** What a person should know about the way to the server. */
+function transportNote(hello) {
+  if ("WebTransport" in globalThis) return "You join the left world, over WebTransport.";
+  const secure = hello.links.find((link) => link.url.startsWith("https:"));
+  if (!isSecureContext && secure) return `This page came over plain http, where browsers switch WebTransport off. Open ${secure.url} to play over it; from here a WebSocket is tried. Watching works.`;
+  return "This browser has no WebTransport: a WebSocket is used instead, which stalls where packets get lost. Watching works as always.";
+}
