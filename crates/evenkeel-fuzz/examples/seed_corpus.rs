@@ -10,6 +10,7 @@ use evenkeel::{
 };
 use evenkeel_fuzz::script::{Script, clock, levels, receiver, sender, timewarp};
 use evenkeel_games::operations::record;
+use evenkeel_games::words::{self, Word};
 use evenkeel_games::{Arena, Setup, ShipPilot, Spaceship, TankPilot, arena, spaceship};
 use evenkeel_link::Conditions;
 use evenkeel_link::recording::{Event, FORMAT_VERSION, Header, MAGIC, RecordingWriter};
@@ -41,6 +42,7 @@ fn main() -> Result<()> {
         ("session", strangers()),
         ("timewarp", timewarps()),
         ("token", tokens()?),
+        ("words", words()),
         ("recording", recordings()?),
         ("conditions", conditions()),
         ("operations", operations()?),
@@ -64,6 +66,22 @@ fn operations() -> Result<Vec<Vec<u8>>> {
     let ship = record::<Spaceship, ShipPilot>(ship)?.to_text();
     let tank = record::<Arena, TankPilot>(tank)?.to_text();
     Ok(texts(&[&ship, &tank]))
+}
+
+/// One of each kind, and what a craft is about.
+fn words() -> Vec<Vec<u8>> {
+    let (shooter, target, at) = (HostId(2), HostId(1), GlobalTime::from_millis(5_000));
+    let shot = words::Shot { number: 7, at, position: Vec3::new(-90.0, 40.0, 0.0), heading: 1.2 };
+    let score = words::Score { host: shooter, hits: 3, deaths: 1 };
+    let ships = words::Rules { game: words::GameKind::Ships, ..words::Rules::default() };
+    let said = [
+        Word::Shot(shot),
+        Word::Hit(words::Hit { shooter, target, shot: 7 }),
+        Word::Scores(vec![score, words::Score { host: target, ..score }]),
+        Word::Rules(words::Rules::default()),
+        Word::Rules(ships),
+    ];
+    said.iter().map(Word::emit).chain([words::about(ships.game)]).collect()
 }
 
 fn texts(texts: &[&str]) -> Vec<Vec<u8>> {

@@ -22,6 +22,7 @@ mod text;
 mod timewarp;
 mod token;
 mod wire;
+mod words;
 
 pub use clock::clock;
 pub use levels::levels;
@@ -32,12 +33,13 @@ pub use text::{budget_and_policy, conditions, matrix, operations, recording};
 pub use timewarp::timewarp;
 pub use token::token;
 pub use wire::{body, datagram, format};
+pub use words::words;
 
 /// A target: takes any bytes, panics if a promise is broken.
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("body", body),
     ("budget_and_policy", budget_and_policy),
     ("clock", clock),
@@ -54,4 +56,5 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("session", session),
     ("timewarp", timewarp),
     ("token", token),
+    ("words", words),
 ];

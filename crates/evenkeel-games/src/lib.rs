@@ -3,7 +3,9 @@
 //! - [`spaceship`]: ships that accelerate, decelerate, turn and shoot at each other with laser beams, in pixels;
 //! - [`arena`]: tanks with the dynamics of BZFlag, among obstacles, with shots that take their time, in metres;
 //! - [`pilots`]: bots that play either, by what they are shown;
-//! - [`operations`]: what players did, recorded as text and replayed bit for bit.
+//! - [`operations`]: what players did, recorded as text and replayed bit for bit;
+//! - [`solo`]: one player's own craft of either, where owners move what is theirs, and [`words`]: what they and a referee tell
+//!   each other.
 //!
 //! Both games are [`Simulation`](evenkeel::Simulation)s: whoever applies the same operations at the same ticks gets the same
 //! state, on every machine. There is no clock and no randomness that is not part of the state or looked up by a seed, and
@@ -46,11 +48,14 @@ pub mod game;
 mod noise;
 pub mod operations;
 pub mod pilots;
+pub mod solo;
 pub mod spaceship;
 mod touch;
+pub mod words;
 
 pub use arena::Arena;
 pub use game::{Game, SetupError};
 pub use operations::{Recording, Replay, Setup};
 pub use pilots::{Pilot, ShipPilot, TankPilot, View};
+pub use solo::Craft;
 pub use spaceship::Spaceship;

@@ -17,7 +17,34 @@ macro_rules! page {
 }
 
 /// All of them.
-const FILES: &[(&str, &[u8])] = page!["index.html"];
+const FILES: &[(&str, &[u8])] = page![
+    "app.js",
+    "charts.js",
+    "colours.js",
+    "controls.js",
+    "dom.js",
+    "feed.js",
+    "fields.js",
+    "frame.js",
+    "graphs.js",
+    "icon.svg",
+    "index.html",
+    "links.js",
+    "meter.js",
+    "networks.js",
+    "numbers.js",
+    "parts.css",
+    "play.js",
+    "playview.js",
+    "policies.js",
+    "recording.js",
+    "scene.js",
+    "steering.js",
+    "steps.js",
+    "style.css",
+    "tour.js",
+    "views.js"
+];
 
 mod web {
     /// What a player's half of a session is in a browser, if it was built.

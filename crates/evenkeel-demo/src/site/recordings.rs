@@ -4,12 +4,12 @@ use super::Site;
 use super::screen::Order;
 use crate::recording::{MAX_BYTES, Replay};
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
+use data_encoding::HEXLOWER_PERMISSIVE;
 use futures_util::StreamExt;
-use serde::Deserialize;
 use std::io;
 use std::sync::Arc;
 use tokio::fs::File;
@@ -17,6 +17,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// So much of a file is in memory at a time.
 const PIECE: usize = 64 << 10;
+/// Where the page says what the file is called.
+const NAME: &str = "x-file-name";
 /// The longest name that is shown.
 const MAX_NAME: usize = 80;
 
@@ -50,14 +52,11 @@ async fn piece(mut file: File) -> Option<(io::Result<Bytes>, File)> {
     }
 }
 
-#[derive(Deserialize)]
-pub(super) struct Named {
-    name: Option<String>,
-}
-
 /// Opens a recording. What cannot be read is refused in one line, and nothing changes.
-pub(super) async fn post(State(site): State<Arc<Site>>, Query(named): Query<Named>, request: Request) -> Response {
-    match open(&site, shown(named.name), request).await {
+pub(super) async fn post(State(site): State<Arc<Site>>, request: Request) -> Response {
+    let name = request.headers().get(NAME).map(|name| shown(name.as_bytes())).unwrap_or_default();
+    let name = if name.is_empty() { "recording".into() } else { name };
+    match open(&site, name, request).await {
         Ok(()) => StatusCode::NO_CONTENT.into_response(),
         Err((status, why)) => (status, format!("{why}\n")).into_response(),
     }
@@ -95,8 +94,30 @@ async fn spool_to(spool: &crate::recording::Spool, request: Request) -> Result<(
     file.flush().await.map_err(failed)
 }
 
-/// A name to show: no longer than fits, nothing that is not to be seen.
-fn shown(name: Option<String>) -> String {
-    let name: String = name.unwrap_or_default().chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
-    if name.trim().is_empty() { "recording".into() } else { name }
+/// A name to show, from one with `%` and two digits for what headers cannot say: no longer than fits, nothing that is not to be
+/// seen.
+fn shown(name: &[u8]) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = name;
+    while let Some((&first, others)) = rest.split_first() {
+        let code = others.first_chunk::<2>().filter(|_| first == b'%');
+        let code = code.and_then(|digits| HEXLOWER_PERMISSIVE.decode(digits).ok()?.pop());
+        bytes.push(code.unwrap_or(first));
+        rest = if code.is_some() { &others[2..] } else { others };
+    }
+    let name = String::from_utf8_lossy(&bytes);
+    name.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shown_as_they_were() {
+        assert_eq!(shown(b"my%20run%20%C3%A4.evkrec"), "my run \u{e4}.evkrec");
+        assert_eq!(shown(b"50%"), "50%");
+        assert_eq!(shown(b"%zz%0a%00"), "%zz");
+        assert_eq!(shown(&[b'a'; 500]).len(), MAX_NAME);
+    }
 }

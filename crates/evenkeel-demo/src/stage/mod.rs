@@ -1,162 +1,220 @@
-//! A stand-in: invented frames.
+//! The stage: everything of the demo but HTTP. A server with two sessions on real sockets, bots and receivers as real clients, a
+//! referee, and what is measured of it all.
+//!
+//! - `house`: the server, its sessions, and the session's time;
+//! - `roles`, `cast`, `link`: who takes part, and their connections;
+//! - `craft`, `truth`: what bots steer, and where it really is;
+//! - `people`: who joins from outside;
+//! - `shots`, `referee`: who hits whom, by whose picture;
+//! - `gauge`, `meter`, `second`: what is shown against what is, in numbers;
+//! - `show`: the loop that drives it all.
 
-use crate::feed::{CraftInfo, Frame, Mark, ReceiverSecond, Second, State, Text, Verdicts, ViewInfo, WorldSecond};
+mod cast;
+mod craft;
+mod gauge;
+mod house;
+mod link;
+mod meter;
+mod people;
+mod referee;
+mod roles;
+mod second;
+mod shots;
+mod show;
+mod truth;
+
+use crate::feed::{Frame, State, Text};
 use crate::settings::{Settings, SettingsError};
+use evenkeel_net::{ServerError, transport};
+use house::{House, LEFT, SESSIONS};
+use serde_json::Value;
+use show::{Order, Show};
+use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::{broadcast, watch};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
 
-/// How it starts.
+/// So many texts wait at most for somebody who does not read them.
+const MAX_TEXTS: usize = 256;
+
+/// How a [`Stage`] is set up.
+#[derive(Clone, Debug)]
 pub struct StageConfig {
-    /// What is set.
+    /// What is set at the beginning.
     pub settings: Settings,
-    /// UDP; port 0 takes any.
+    /// Where the server listens (UDP); port 0 for any.
     pub address: SocketAddr,
-    /// TCP.
+    /// Where it listens for WebSockets, if at all.
     pub websocket: Option<SocketAddr>,
-    /// Of everything random.
+    /// Bots, networks and policies follow from it.
     pub seed: u64,
-    /// For the certificate.
+    /// More names and addresses for the certificate, besides this machine's own names for itself.
     pub lan_names: Vec<String>,
 }
 
-/// Where to play.
-pub struct Play {
-    /// The session.
-    pub session: String,
-    /// UDP.
-    pub port: u16,
-    /// TCP.
-    pub websocket_port: Option<u16>,
-    /// Of certificates.
-    pub hashes: Vec<[u8; 32]>,
+/// Why there is no stage.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StageError {
+    /// The settings cannot be.
+    Settings(SettingsError),
+    /// There is no certificate.
+    Identity(transport::Error),
+    /// The server cannot start.
+    Server(ServerError),
 }
 
-/// Why not.
-#[derive(Debug)]
-pub struct StageError(String);
+impl StageError {
+    /// The address that is in use or cannot be used, if it is for that: another port may do.
+    pub fn taken(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Server(ServerError::Transport(transport::Error::Bind { address, .. })) => Some(*address),
+            _ => None,
+        }
+    }
+}
 
-impl std::fmt::Display for StageError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+impl fmt::Display for StageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settings(error) => error.fmt(f),
+            Self::Identity(error) => write!(f, "no certificate could be made: {error}"),
+            Self::Server(error) => error.fmt(f),
+        }
     }
 }
 
 impl std::error::Error for StageError {}
 
-/// The stage.
-pub struct Stage {
-    state: Arc<Mutex<Arc<State>>>,
-    frames: watch::Receiver<Arc<Frame>>,
+/// How to join the game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Play {
+    /// The session that is played.
+    pub session: &'static str,
+    /// The server's port (UDP).
+    pub port: u16,
+    /// Its port for WebSockets, if it has one.
+    pub websocket_port: Option<u16>,
+    /// The SHA-256 hashes of its certificates.
+    pub hashes: Vec<[u8; 32]>,
+}
+
+/// What the loop and those outside have in common.
+struct Shared {
+    wanted: Mutex<Wanted>,
+    state: watch::Sender<Arc<State>>,
+    frames: watch::Sender<Arc<Frame>>,
     texts: broadcast::Sender<Arc<Text>>,
-    task: tokio::task::JoinHandle<()>,
 }
 
-fn state_of(settings: Settings, generation: u64) -> State {
-    let craft = |n: u32| CraftInfo { id: n + 7, name: format!("bot {}", n + 1), colour: n as u8, human: false };
-    let view = |ms: f64| ViewInfo { name: format!("{ms} ms"), delay_ms: ms };
-    State {
-        generation,
-        crafts: (0..settings.bots).map(craft).collect(),
-        views: [200.0, 500.0, 800.0].map(view).to_vec(),
-        settings,
-        scores: Vec::new(),
-        recording: false,
-        opened: None,
+/// What somebody has asked for.
+#[derive(Clone)]
+struct Wanted {
+    settings: Settings,
+    /// Grows with every change.
+    version: u64,
+    /// Grows with every change after which windows begin anew.
+    resets: u64,
+}
+
+impl Shared {
+    fn wanted(&self) -> MutexGuard<'_, Wanted> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn frame_of(state: &State, time_s: f64) -> Frame {
-    let at = |n: usize, t: f64| Mark {
-        x: 100.0 * (t * 0.2 + n as f64).cos(),
-        y: 100.0 * (t * 0.2 + n as f64).sin(),
-        heading: t * 0.2 + n as f64 + 1.57,
-        flags: 1,
-    };
-    let crafts = state.crafts.len();
-    let world = |f: f64| {
-        let view = |v: &ViewInfo| (0..crafts).map(|n| at(n, time_s - f * v.delay_ms / 1e3)).collect::<Vec<_>>();
-        state.views.iter().map(view).collect::<Vec<_>>()
-    };
-    let mut shown = vec![world(0.5)];
-    if state.settings.right.is_some() {
-        shown.push(world(0.1));
-    }
-    let truth = (0..crafts).map(|n| at(n, time_s)).collect();
-    Frame { generation: state.generation, time_s, truth, shown, shots: vec![(time_s % 50.0, 3.0, Some(0))] }
-}
-
-fn second_of(state: &State, time_s: f64) -> Second {
-    let receivers = state.views.iter().map(|v| ReceiverSecond { delay_ms: Some(v.delay_ms), ..Default::default() });
-    let world = WorldSecond {
-        policy: state.settings.left.policy.clone(),
-        vectors_per_s: 40.0,
-        bytes_per_s: 2000.0,
-        mean: None,
-        std: None,
-        max: None,
-        receivers: receivers.collect(),
-    };
-    let worlds = vec![world; 1 + usize::from(state.settings.right.is_some())];
-    Second { time_s, window_s: time_s, server_cpu: None, worlds, verdicts: Verdicts::default() }
+/// The demo without its page. It ends when it is dropped; [`stop`](Self::stop) waits for that.
+pub struct Stage {
+    shared: Arc<Shared>,
+    orders: mpsc::Sender<Order>,
+    task: JoinHandle<()>,
+    play: Play,
 }
 
 impl Stage {
-    /// Starts.
+    /// Starts the server, and lets bots and receivers join. Must be called within a tokio runtime.
     pub async fn start(config: StageConfig) -> Result<Self, StageError> {
-        let state = Arc::new(Mutex::new(Arc::new(state_of(config.settings, 1))));
-        let (out, frames) = watch::channel(Arc::new(Frame::default()));
-        let texts = broadcast::channel(64).0;
-        let (told, shared) = (texts.clone(), state.clone());
-        let task = tokio::spawn(async move {
-            let mut every = tokio::time::interval(std::time::Duration::from_millis(20));
-            for n in 0_u64.. {
-                every.tick().await;
-                let state = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                let time_s = n as f64 * 0.02;
-                let _ = out.send(Arc::new(frame_of(&state, time_s)));
-                if n % 50 == 0 {
-                    let _ = told.send(Arc::new(Text::Second(Box::new(second_of(&state, time_s)))));
-                }
-            }
+        let mut settings = config.settings.patched(&Value::Object(Default::default())).map_err(StageError::Settings)?;
+        roles::cast_networks(&config.settings, &mut settings);
+        let config = StageConfig { settings, ..config };
+        let house = House::open(&config).await?;
+        let play = Play {
+            session: SESSIONS[LEFT],
+            port: house.port(),
+            websocket_port: house.websocket_port(),
+            hashes: vec![house.hash()],
+        };
+        let shared = Arc::new(Shared {
+            wanted: Mutex::new(Wanted { settings: config.settings.clone(), version: 0, resets: 0 }),
+            state: watch::Sender::new(Arc::new(State {
+                generation: 0,
+                settings: config.settings,
+                crafts: Vec::new(),
+                views: Vec::new(),
+                scores: Vec::new(),
+                recording: false,
+                opened: None,
+            })),
+            frames: watch::Sender::new(Arc::default()),
+            texts: broadcast::Sender::new(MAX_TEXTS),
         });
-        Ok(Self { state, frames, texts, task })
+        let (orders, taken) = mpsc::channel(4);
+        let task = tokio::spawn(Show::new(shared.clone(), house, config.seed).run(taken));
+        Ok(Self { shared, orders, task, play })
     }
 
-    /// Where.
+    /// How to join the game.
     pub fn play(&self) -> Play {
-        Play { session: "left".into(), port: 4433, websocket_port: None, hashes: vec![[7; 32]] }
+        self.play.clone()
     }
 
-    /// Now.
+    /// What the demo is made of at present.
     pub fn state(&self) -> Arc<State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.state.borrow().clone()
     }
 
-    /// Pictures.
+    /// Pictures, fifty a second.
     pub fn frames(&self) -> watch::Receiver<Arc<Frame>> {
-        self.frames.clone()
+        self.shared.frames.subscribe()
     }
 
-    /// Words.
+    /// Texts for the page, from now on.
     pub fn texts(&self) -> broadcast::Receiver<Arc<Text>> {
-        self.texts.subscribe()
+        self.shared.texts.subscribe()
     }
 
-    /// Changes.
-    pub fn set(&self, patch: &serde_json::Value) -> Result<(), SettingsError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let settings = state.settings.patched(patch)?;
-        *state = Arc::new(state_of(settings, state.generation + 1));
-        let _ = self.texts.send(Arc::new(Text::State(Box::new((**state).clone()))));
+    /// Changes settings, as a merge patch says. It acts with the next picture.
+    pub fn set(&self, patch: &Value) -> Result<(), SettingsError> {
+        let mut wanted = self.shared.wanted();
+        let mut settings = wanted.settings.patched(patch)?;
+        if let Some(stranger) = settings.players.keys().find(|name| !wanted.settings.players.contains_key(*name)) {
+            let here: Vec<&str> = wanted.settings.players.keys().map(String::as_str).collect();
+            return Err(SettingsError(format!("there is no player `{stranger}`; there are {}", here.join(", "))));
+        }
+        roles::cast_networks(&wanted.settings, &mut settings);
+        let Wanted { version, resets, .. } = *wanted;
+        *wanted = Wanted { settings, version: version + 1, resets: resets + 1 };
         Ok(())
     }
 
-    /// Anew.
-    pub fn reset(&self) {}
+    /// Begins the windows anew.
+    pub fn reset(&self) {
+        let mut wanted = self.shared.wanted();
+        (wanted.version, wanted.resets) = (wanted.version + 1, wanted.resets + 1);
+    }
 
-    /// Ends.
+    /// The server dies and comes back on the same ports, with the same certificate. For tests.
+    pub async fn restart_server(&self) {
+        let (done, back) = oneshot::channel();
+        if self.orders.send(Order::Restart(done)).await.is_ok() {
+            let _ = back.await;
+        }
+    }
+
+    /// Ends it, and waits until it has.
     pub async fn stop(self) {
-        self.task.abort();
+        let _ = self.orders.send(Order::Stop).await;
+        let _ = self.task.await;
     }
 }

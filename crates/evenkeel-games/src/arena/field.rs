@@ -36,7 +36,7 @@ pub struct Field {
 
 impl Field {
     /// One box in the middle, four around it that break the long views, and four walls to hide behind, all in proportion.
-    pub(super) fn new(half_side: f64) -> Self {
+    pub fn new(half_side: f64) -> Self {
         let layout = [
             (0.0, 0.0, 0.08, 0.08),
             (0.45, 0.45, 0.05, 0.12),

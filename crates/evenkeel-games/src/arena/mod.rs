@@ -11,11 +11,13 @@
 mod field;
 mod grid;
 mod shot;
+mod solo;
 mod spawn;
 mod tank;
 
 pub use field::{Field, Obstacle};
 pub use shot::Shot;
+pub use solo::Solo;
 pub use tank::Tank;
 
 use crate::game::{self, Game, SetupError};
@@ -23,7 +25,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use evenkeel::determinism::digest;
-use evenkeel::{Attitude, Duration, EntityId, HostId, Pose, Simulation, State, Vec3};
+use evenkeel::{Duration, EntityId, HostId, Pose, Simulation, State};
 use grid::Grid;
 
 /// Metres per second, forwards.
@@ -158,19 +160,10 @@ impl Arena {
         self.tank(player).filter(|tank| tank.is_alive())
     }
 
-    /// A tank's velocity: none if it stands against a wall, whatever its driver wants.
-    fn velocity(&self, tank: &Tank) -> Vec3 {
-        let stands = tank.next(&self.rules, &self.field).blocked;
-        if stands { Vec3::ZERO } else { Vec3::from_heading(tank.heading) * tank.speed }
-    }
-
     fn drive(&mut self) {
         for n in 0..self.now.tanks.len() {
             let tank = &mut self.now.tanks[n];
-            tank.reload();
-            if tank.is_alive() {
-                tank.drive(&self.rules, &self.field);
-            } else if tank.is_back() {
+            if tank.step(&self.rules, &self.field) {
                 let (player, deaths) = (n as u32, tank.deaths);
                 let (position, heading) = spawn::place(self.seed, player, deaths, &self.field, &self.now.tanks);
                 self.now.tanks[n].come_back(position, heading, &self.rules);
@@ -287,12 +280,7 @@ impl Game for Arena {
     }
 
     fn state(&self, player: HostId) -> Option<State> {
-        let tank = self.living(player)?;
-        Some(State {
-            position: tank.position,
-            velocity: self.velocity(tank),
-            attitude: Attitude::Heading { heading: tank.heading, turn_rate: tank.turn_rate },
-        })
+        Some(self.living(player)?.state(&self.rules, &self.field))
     }
 
     fn write_rules(rules: &Rules) -> Vec<(&'static str, i64)> {

@@ -2,7 +2,7 @@
 
 use super::{ACCELERATION, FULL_SPEED, Field, REVERSE_SPEED, Rules, SLOTS, TURN_ACCELERATION, TURN_RATE};
 use core::hash::Hasher;
-use evenkeel::{Motion, Vec3, wrap_angle};
+use evenkeel::{Attitude, Motion, State, Vec3, wrap_angle};
 
 /// A tank.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,13 +30,13 @@ pub struct Tank {
 }
 
 /// Where a tank is after a step.
-pub(super) struct Next {
+struct Next {
     position: Vec3,
     heading: f64,
     speed: f64,
     turn_rate: f64,
     /// Whether a wall held it where it was.
-    pub(super) blocked: bool,
+    blocked: bool,
 }
 
 impl Tank {
@@ -79,7 +79,7 @@ impl Tank {
     }
 
     /// Where it is after the next step.
-    pub(super) fn next(&self, rules: &Rules, field: &Field) -> Next {
+    fn next(&self, rules: &Rules, field: &Field) -> Next {
         let dt = rules.step_length.as_secs_f64();
         let towards = |now: f64, wanted: f64, rate: f64| now + (wanted - now).clamp(-rate * dt, rate * dt);
         let (mut speed, mut turn_rate) = self.wishes();
@@ -98,14 +98,35 @@ impl Tank {
         Next { position, heading, speed, turn_rate, blocked: false }
     }
 
-    pub(super) fn drive(&mut self, rules: &Rules, field: &Field) {
+    fn drive(&mut self, rules: &Rules, field: &Field) {
         let next = self.next(rules, field);
         (self.position, self.heading) = (next.position, next.heading);
         (self.speed, self.turn_rate) = (next.speed, next.turn_rate);
     }
 
-    pub(super) fn reload(&mut self) {
+    fn reload(&mut self) {
         self.slots = self.slots.map(|steps| steps.saturating_sub(1));
+    }
+
+    /// Drives for a step, or waits. Answers whether its time out ends with it: then it needs a place.
+    pub(super) fn step(&mut self, rules: &Rules, field: &Field) -> bool {
+        self.reload();
+        let alive = self.is_alive();
+        if alive {
+            self.drive(rules, field);
+        }
+        !alive && self.is_back()
+    }
+
+    /// How it is to be shown, whether it is in the game or not. It has no velocity if it stands against a wall, whatever its
+    /// driver wants.
+    pub(super) fn state(&self, rules: &Rules, field: &Field) -> State {
+        let stands = self.next(rules, field).blocked;
+        State {
+            position: self.position,
+            velocity: if stands { Vec3::ZERO } else { Vec3::from_heading(self.heading) * self.speed },
+            attitude: Attitude::Heading { heading: self.heading, turn_rate: self.turn_rate },
+        }
     }
 
     /// Whether it fires: it is in the game, and a shot is loaded.
@@ -124,7 +145,7 @@ impl Tank {
     }
 
     /// Whether its time out ends with this step.
-    pub(super) fn is_back(&mut self) -> bool {
+    fn is_back(&mut self) -> bool {
         self.out = self.out.saturating_sub(1);
         self.out == 0
     }

@@ -1,4 +1,5 @@
 use super::*;
+use evenkeel::Vec3;
 
 const STEPS_PER_SECOND: u32 = 50;
 

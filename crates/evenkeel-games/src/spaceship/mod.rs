@@ -11,15 +11,17 @@
 //! All beams of a tick strike at once, at the beginning of the next step: nobody shoots first for having a lower number.
 
 mod ship;
+mod solo;
 
 pub use ship::{Ship, Turn};
+pub use solo::{OUT, Solo};
 
 use crate::game::{self, Game, SetupError};
 use crate::touch;
 use alloc::string::String;
 use alloc::vec::Vec;
 use evenkeel::determinism::digest;
-use evenkeel::{Attitude, Course, Duration, EntityId, HostId, Pose, Simulation, State, Vec3};
+use evenkeel::{Duration, EntityId, HostId, Pose, Simulation, State};
 
 /// The width and height of the screen, whose middle is the origin. Pixels.
 pub const FIELD: (f64, f64) = (800.0, 600.0);
@@ -228,19 +230,11 @@ impl Game for Spaceship {
 
     /// With the acceleration and the turn rate that the next step will have. `MotionKind::Turning` extrapolates them exactly.
     fn pose(&self, player: HostId) -> Option<Pose> {
-        let motion = self.living(player)?.motion(self.dt());
-        let Course::Turning { velocity, acceleration } = motion.course else { return None };
-        let pose = Pose::at(motion.position).facing(motion.attitude.heading()).turning(motion.attitude.turn_rate());
-        Some(pose.moving(velocity).accelerating(acceleration))
+        Some(Ship::pose(&self.living(player)?.motion(self.dt())))
     }
 
     fn state(&self, player: HostId) -> Option<State> {
-        let ship = self.living(player)?;
-        Some(State {
-            position: ship.position,
-            velocity: Vec3::from_heading(ship.heading) * ship.speed,
-            attitude: Attitude::Heading { heading: ship.heading, turn_rate: ship.turn.rate() },
-        })
+        self.living(player).map(Ship::state)
     }
 
     fn write_rules(rules: &Rules) -> Vec<(&'static str, i64)> {

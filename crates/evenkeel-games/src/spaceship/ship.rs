@@ -2,7 +2,7 @@
 
 use super::{BEAM_LENGTH, RADIUS, THRUST, TOP_SPEED, TURN_RATE};
 use core::hash::Hasher;
-use evenkeel::{Attitude, Course, Motion, Vec3};
+use evenkeel::{Attitude, Course, Motion, Pose, State, Vec3};
 
 /// How far from the middle of the field ships start. Pixels.
 const START_RADIUS: f64 = 200.0;
@@ -95,6 +95,24 @@ impl Ship {
         Motion {
             position: self.position,
             course: Course::Turning { velocity: ahead * self.speed, acceleration },
+            attitude: Attitude::Heading { heading: self.heading, turn_rate: self.turn.rate() },
+        }
+    }
+
+    /// For a sender to export: with the acceleration and the turn rate of a motion that began at this ship.
+    pub(super) fn pose(motion: &Motion) -> Pose {
+        let pose = Pose::at(motion.position).facing(motion.attitude.heading()).turning(motion.attitude.turn_rate());
+        match motion.course {
+            Course::Turning { velocity, acceleration } => pose.moving(velocity).accelerating(acceleration),
+            _ => pose.moving(motion.velocity_at(0.0)),
+        }
+    }
+
+    /// How it is to be shown, whether it is in the game or not.
+    pub(super) fn state(&self) -> State {
+        State {
+            position: self.position,
+            velocity: Vec3::from_heading(self.heading) * self.speed,
             attitude: Attitude::Heading { heading: self.heading, turn_rate: self.turn.rate() },
         }
     }

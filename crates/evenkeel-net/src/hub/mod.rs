@@ -197,6 +197,7 @@ impl Hub {
         })?;
         let receiver = Receiver::new(ReceiverConfig {
             max_datagram: config.max_datagram,
+            history: config.history,
             require_grants: true,
             ..ReceiverConfig::default()
         })?;
