@@ -199,6 +199,10 @@ impl Director {
     /// The stage has something to say.
     fn hear(&mut self, text: &Text) {
         if let Text::State(state) = text {
+            // A picture may have been quicker to tell.
+            if **state == *self.live {
+                return;
+            }
             self.live = Arc::new((**state).clone());
             self.film(|film| film.state(state));
             if self.replay.is_none() {
