@@ -6,7 +6,14 @@ import { Steering } from "./steering.js";
 
 const NAME_KEY = "evenkeel-name";
 const AGAIN_MS = 1500;
-const SAID = { loading: "loading…", connecting: "connecting…", joined: "in the game", lost: "connection lost; coming back…", refused: "not let in", over: "left" };
+const SAID = {
+  loading: "loading…",
+  connecting: "connecting…",
+  joined: "in the game",
+  lost: "connection lost; coming back…",
+  refused: "not let in",
+  over: "left",
+};
 
 /** Playing. `feed` says where and what. */
 export class Play {
@@ -44,7 +51,11 @@ export class Play {
     }
     const { hello } = this.#feed;
     const able = hello?.play.wasm === true;
-    const note = !hello ? "Not connected to the demo yet." : able ? transportNote(hello) : (hello.play.how ?? "Playing was not built into this program; watching works.");
+    const note = !hello
+      ? "Not connected to the demo yet."
+      : able
+        ? transportNote(hello)
+        : (hello.play.how ?? "Playing was not built into this program; watching works.");
     write(byId("join-note"), note);
     byId("join-fields").hidden = byId("join-go").hidden = !able;
     byId("join-name").value = localStorage.getItem(NAME_KEY) ?? "";
@@ -67,7 +78,9 @@ export class Play {
     const { play } = this.#feed.hello;
     const worker = new Worker("player.js", { type: "module" });
     worker.addEventListener("message", ({ data }) => this.#take(data));
-    worker.addEventListener("error", (event) => this.#say({ state: "refused", why: event.message || "player.js could not be loaded" }));
+    worker.addEventListener("error", (event) =>
+      this.#say({ state: "refused", why: event.message || "player.js could not be loaded" }),
+    );
     worker.postMessage({
       kind: "join",
       url: `https://${location.hostname}:${play.port}${play.path}`,
@@ -134,8 +147,16 @@ export class Play {
 
   #build() {
     const post = (message) => this.status.state === "joined" && this.#worker?.postMessage(message);
-    this.#steering = new Steering((speed, turn) => post({ kind: "keys", speed, turn }), () => post({ kind: "fire" }));
-    const canvas = make("canvas", { id: "play-canvas", role: "img", tabIndex: 0, "aria-label": "Your own view: your tank is in the middle" });
+    this.#steering = new Steering(
+      (speed, turn) => post({ kind: "keys", speed, turn }),
+      () => post({ kind: "fire" }),
+    );
+    const canvas = make("canvas", {
+      id: "play-canvas",
+      role: "img",
+      tabIndex: 0,
+      "aria-label": "Your own view: your tank is in the middle",
+    });
     this.#parts = {
       status: make("span", { id: "play-status", class: "pill", role: "status" }),
       facts: make("span", { id: "play-facts", class: "facts" }),
@@ -147,7 +168,14 @@ export class Play {
     const { status, facts, out, gun, scores } = this.#parts;
     this.#root.replaceChildren(
       make("div", { class: "bar" }, make("h2", { text: this.#name }), status, facts, leave),
-      make("div", { class: "play-stage" }, canvas, out, make("div", { class: "play-side" }, make("span", { text: "gun" }), gun, scores), this.#steering.element),
+      make(
+        "div",
+        { class: "play-stage" },
+        canvas,
+        out,
+        make("div", { class: "play-side" }, make("span", { text: "gun" }), gun, scores),
+        this.#steering.element,
+      ),
     );
     this.#view = new PlayView(canvas);
     this.#root.hidden = false;
@@ -158,7 +186,10 @@ export class Play {
 
   #write({ own, delay_ms, round_trip_ms, uncertainty_ms, carrier, names, scores, you }) {
     const { facts, out, gun, scores: list } = this.#parts;
-    write(facts, `${carrier ?? "–"} · delay ${number(delay_ms, 0)} ms · round trip ${number(round_trip_ms, 0)} ms · clock ± ${number(uncertainty_ms, 1)} ms`);
+    write(
+      facts,
+      `${carrier ?? "–"} · delay ${number(delay_ms, 0)} ms · round trip ${number(round_trip_ms, 0)} ms · clock ± ${number(uncertainty_ms, 1)} ms`,
+    );
     write(out, own && !own.alive ? `Hit. Back in ${number(Math.max(own.out_s, 0), 1)} s` : "");
     gun.value = Number(own?.loaded ?? 0);
     const lines = [...scores].sort((a, b) => b[1] - a[1]).slice(0, 8);
@@ -175,6 +206,7 @@ export class Play {
 function transportNote(hello) {
   if ("WebTransport" in globalThis) return "You join the left world, over WebTransport.";
   const secure = hello.links.find((link) => link.url.startsWith("https:"));
-  if (!isSecureContext && secure) return `This page came over plain http, where browsers switch WebTransport off. Open ${secure.url} to play over it; from here a WebSocket is tried. Watching works.`;
+  if (!isSecureContext && secure)
+    return `This page came over plain http, where browsers switch WebTransport off. Open ${secure.url} to play over it; from here a WebSocket is tried. Watching works.`;
   return "This browser has no WebTransport: a WebSocket is used instead, which stalls where packets get lost. Watching works as always.";
 }

@@ -124,26 +124,26 @@ export class Sprites {
   }
 }
 
-function paint(size, { shape, kind, colour, density }) {
+function paint(size, { shape, kind, colour, density: pixel }) {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = Math.ceil(size * 3.2);
   const context = canvas.getContext("2d");
   context.translate(canvas.width / 2, canvas.height / 2);
   context.scale(size, size);
-  context.lineWidth = (1.4 * density) / size;
+  context.lineWidth = (1.4 * pixel) / size;
   context.lineJoin = "round";
   context.strokeStyle = context.fillStyle = craftColour(colour);
   const outline = shape === "ships" ? shipOutline() : tankOutline();
-  if (kind === "ghost") paintGhost(context, outline, size, density);
+  if (kind === "ghost") paintGhost(context, outline, pixel / size);
   else paintSolid(context, outline, shape, kind === "frozen");
   return canvas;
 }
 
-function paintGhost(context, outline, size, density) {
+function paintGhost(context, outline, pixel) {
   context.globalAlpha = 0.14;
   context.fill(outline);
   context.globalAlpha = 0.95;
-  context.setLineDash([(3 * density) / size, (2 * density) / size]);
+  context.setLineDash([3 * pixel, 2 * pixel]);
   context.stroke(outline);
 }
 

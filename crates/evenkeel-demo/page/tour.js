@@ -88,19 +88,31 @@ export class Tour {
     const last = index === STEPS.length - 1;
     const button = (id, text, click, more = {}) => make("button", { id, type: "button", text, on: { click }, ...more });
     this.#root.replaceChildren(
-      make("div", { class: "bar" },
+      make(
+        "div",
+        { class: "bar" },
         make("span", { class: "quiet", id: "tour-step", text: `Step ${index + 1} of ${STEPS.length}` }),
         make("ol", { class: "dots", "aria-hidden": "true" }, ...dots),
-        make("div", { class: "row" },
+        make(
+          "div",
+          { class: "row" },
           button("tour-leave", "Leave", () => this.leave()),
           button("tour-back", "Back", () => this.#go(index - 1), { disabled: index === 0 }),
-          button("tour-next", last ? "Finish" : "Next", () => (last ? this.leave(true) : this.#go(index + 1)), { class: "main" }))),
-      make("div", { class: "tour-body" },
-        make("div", {},
+          button("tour-next", last ? "Finish" : "Next", () => (last ? this.leave(true) : this.#go(index + 1)), { class: "main" }),
+        ),
+      ),
+      make(
+        "div",
+        { class: "tour-body" },
+        make(
+          "div",
+          {},
           make("h2", { tabIndex: -1, text: step.title }),
           make("p", { text: step.text }),
-          make("p", { class: "look" }, make("b", { text: "Look: " }), step.look)),
-        make("div", { class: "figures" }, ...this.#figures.map(({ element }) => element), this.#note)),
+          make("p", { class: "look" }, make("b", { text: "Look: " }), step.look),
+        ),
+        make("div", { class: "figures" }, ...this.#figures.map(({ element }) => element), this.#note),
+      ),
     );
   }
 

@@ -71,7 +71,12 @@ export class Views {
       const panes = Array.from({ length: worlds }, (_, world) => new Pane(world, index, watch));
       for (const pane of panes) pane.delay = delay;
       const caption = make("figcaption", {}, make("b", { text: view.name }), " ", delay);
-      return make("figure", { class: "receiver", "data-test": `receiver-${index}` }, caption, ...panes.map((pane) => pane.element));
+      return make(
+        "figure",
+        { class: "receiver", "data-test": `receiver-${index}` },
+        caption,
+        ...panes.map((pane) => pane.element),
+      );
     });
     const columns = state.views.length > 4 ? 4 : Math.max(state.views.length, 1);
     this.#root.style.setProperty("--columns", columns);
