@@ -54,7 +54,7 @@ function showStatus() {
   const opened = feed.state?.opened ?? null;
   const state = !feed.online ? "offline" : opened ? "recording" : "live";
   const words = { offline: feed.hello ? "server gone; waiting for it…" : "connecting…", recording: "recording", live: "live" };
-  byId("status").dataset.state = state;
+  byId("status").dataset.state = document.body.dataset.state = state;
   write(byId("status"), words[state]);
 }
 

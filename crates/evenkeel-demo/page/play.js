@@ -58,7 +58,7 @@ export class Play {
         : (hello.play.how ?? "Playing was not built into this program; watching works.");
     write(byId("join-note"), note);
     byId("join-fields").hidden = byId("join-go").hidden = !able;
-    byId("join-name").value = localStorage.getItem(NAME_KEY) ?? "";
+    byId("join-name").value = remembered();
     byId("join-name").required = able;
     this.#dialog.returnValue = "";
     this.#dialog.showModal();
@@ -67,7 +67,7 @@ export class Play {
   /** Joins under a name. */
   join(name) {
     this.#name = name;
-    localStorage.setItem(NAME_KEY, name);
+    remember(name);
     this.#build();
     this.#start();
   }
@@ -84,7 +84,7 @@ export class Play {
     worker.postMessage({
       kind: "join",
       url: `https://${location.hostname}:${play.port}${play.path}`,
-      websocket: `wss://${location.hostname}:${play.websocket_port}/`,
+      websocket: play.websocket_port ? `wss://${location.hostname}:${play.websocket_port}/` : null,
       hashes: play.hashes,
       session: play.session,
       name: this.#name,
@@ -199,6 +199,23 @@ export class Play {
       write(list.children[index], `${names[host] ?? `player ${host}`}  ${hits} : ${deaths}`);
       list.children[index].classList.toggle("you", Number(host) === you);
     });
+  }
+}
+
+// Some browsers are set not to keep anything.
+function remembered() {
+  try {
+    return localStorage.getItem(NAME_KEY) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function remember(name) {
+  try {
+    localStorage.setItem(NAME_KEY, name);
+  } catch {
+    // It is asked for again next time.
   }
 }
 

@@ -5,6 +5,7 @@ import { byId, make, number, write } from "./dom.js";
 import { allOf, STEPS, value as worth } from "./steps.js";
 
 const SETTLED_S = 5;
+const PATIENCE_MS = 5000;
 
 /** What of a patch differs from what is set: nothing is begun anew without need. */
 export function difference(patch, settings) {
@@ -28,6 +29,7 @@ export class Tour {
   #figures = [];
   #note = null;
   #fresh = false;
+  #since = 0;
 
   constructor(command, settings) {
     this.#command = command;
@@ -75,6 +77,7 @@ export class Tour {
   #go(index) {
     this.#step = index;
     this.#fresh = this.#set(STEPS[index].set);
+    this.#since = performance.now();
     this.#build(STEPS[index], index);
     this.#root.hidden = false;
     this.#root.querySelector("h2").focus({ preventScroll: true });
@@ -120,7 +123,7 @@ export class Tour {
   update(second, unit) {
     if (this.#step < 0) return;
     // The first second after a change still tells of what was before.
-    if (this.#fresh && second.window_s > 2.5) return;
+    if (this.#fresh && second.window_s > 2.5 && performance.now() - this.#since < PATIENCE_MS) return;
     this.#fresh = false;
     const settled = second.window_s >= SETTLED_S;
     const past = this.#seen[this.#step - 1] ?? {};

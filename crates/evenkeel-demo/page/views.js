@@ -5,7 +5,7 @@ import { byId, make, measure, write } from "./dom.js";
 import { FROZEN, MARK, OWN, SHOWN } from "./frame.js";
 import { Camera, density, gridStep, Ground, Sprites } from "./scene.js";
 
-const FOLLOWED_SHARE = 0.24;
+const FOLLOWED_SHARE = 0.26;
 const LABELS_PER_SECOND = 4;
 
 /** One receiver in one world. */
@@ -89,7 +89,7 @@ export class Views {
     if (offered.join("\n") === options.join("\n")) return;
     const kept = options.length ? this.#follow.value : offered[1];
     this.#follow.replaceChildren(
-      ...offered.map((name) => make("option", { value: name, text: name ? `close by ${name}` : "the whole arena" })),
+      ...offered.map((name) => make("option", { value: name, text: name ? `near ${name}` : "whole arena" })),
     );
     this.#follow.value = offered.includes(kept) ? kept : (offered[1] ?? "");
   }
