@@ -110,7 +110,9 @@ export class Views {
       this.#judge(pane, picture, passed);
       worst = Math.max(worst, pane.error ?? 0);
     }
-    this.#worst += (Math.max(worst, game.radius / 3) - this.#worst) * Math.min(passed * 2, 1);
+    // The bars' scale grows at once and shrinks slowly.
+    const scale = Math.max(worst, game.radius / 3);
+    this.#worst = Math.max(scale, this.#worst + (scale - this.#worst) * Math.min(passed / 2, 1));
     if (now - this.#labelled > 1 / LABELS_PER_SECOND) this.#label(game, now);
   }
 
@@ -208,7 +210,7 @@ export class Views {
     if (error === null) return;
     const thick = 4 * density();
     context.fillStyle = worldColour(world);
-    context.fillRect(0, height - thick, (width * error) / Math.max(this.#worst, error), thick);
+    context.fillRect(0, height - thick, Math.min((width * error) / this.#worst, width), thick);
   }
 
   /** The mean distance between what is and what is shown, over the last half second or so. */
