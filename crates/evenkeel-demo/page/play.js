@@ -5,7 +5,8 @@ import { PlayView } from "./playview.js";
 import { Steering } from "./steering.js";
 
 const NAME_KEY = "evenkeel-name";
-const AGAIN_MS = 1500;
+const PATIENCE_MS = 300;
+const FACTS_MS = 250;
 const SAID = {
   loading: "loading…",
   connecting: "connecting…",
@@ -25,8 +26,8 @@ export class Play {
   #view = null;
   #steering = null;
   #parts = null;
-  #asked = false;
-  #again = 0;
+  #asked = 0;
+  #written = 0;
   status = { state: "out", why: "", carrier: null };
   frame = null;
 
@@ -73,15 +74,21 @@ export class Play {
   }
 
   #start() {
-    clearTimeout(this.#again);
-    this.#worker?.terminate();
-    const { play } = this.#feed.hello;
     const worker = new Worker("player.js", { type: "module" });
-    worker.addEventListener("message", ({ data }) => this.#take(data));
+    // One that was left may still have something to say.
+    worker.addEventListener("message", ({ data }) => worker === this.#worker && this.#take(data));
     worker.addEventListener("error", (event) =>
       this.#say({ state: "refused", why: event.message || "player.js could not be loaded" }),
     );
-    worker.postMessage({
+    this.#worker = worker;
+    this.#say({ state: "loading" });
+    this.#point();
+  }
+
+  // Says where the server is. Who plays already goes on there when the connection is lost.
+  #point() {
+    const { play } = this.#feed.hello;
+    this.#worker.postMessage({
       kind: "join",
       url: `https://${location.hostname}:${play.port}${play.path}`,
       websocket: play.websocket_port ? `wss://${location.hostname}:${play.websocket_port}/` : null,
@@ -89,15 +96,12 @@ export class Play {
       session: play.session,
       name: this.#name,
     });
-    this.#worker = worker;
-    this.#asked = false;
-    this.#say({ state: "loading" });
   }
 
   #take(message) {
     if (message.kind === "status") this.#say(message);
     if (message.kind !== "frame") return;
-    this.#asked = false;
+    this.#asked = 0;
     this.frame = message;
     const { game, state } = this.#feed;
     if (!game || !this.#view) return;
@@ -108,29 +112,27 @@ export class Play {
 
   /** Once per frame of the page: asks for the next picture when the last one has come. */
   tick() {
-    if (!this.playing || this.#asked || this.status.state !== "joined") return;
-    this.#asked = true;
+    const now = performance.now();
+    if (this.status.state !== "joined" || (this.#asked && now - this.#asked < PATIENCE_MS)) return;
+    this.#asked = now;
     this.#worker.postMessage({ kind: "frame" });
   }
 
   #say({ state, why = "", carrier = null }) {
     if (!this.playing) return;
     this.status = { state, why, carrier };
-    this.#asked = false;
+    this.#asked = 0;
     this.#parts.status.dataset.state = state;
     write(this.#parts.status, [SAID[state] ?? state, why].filter(Boolean).join(": "));
-    // A server that is gone comes back with another certificate: then `hello` says so.
-    if (state === "lost" && this.#feed.online) this.#again = setTimeout(() => this.#feed.online && this.#start(), AGAIN_MS);
   }
 
-  // The server was started anew: whoever was in the game is to be in it again.
+  // The server was started anew, perhaps with another certificate: whoever was in the game comes back into it.
   #returned() {
-    if (this.playing && ["lost", "joined", "connecting", "loading"].includes(this.status.state)) this.#start();
+    if (this.playing && this.status.state !== "refused") this.#point();
   }
 
   /** Leaves the game. */
   leave() {
-    clearTimeout(this.#again);
     const worker = this.#worker;
     worker?.postMessage({ kind: "leave" });
     // It has a moment to say good-bye.
@@ -146,7 +148,7 @@ export class Play {
   }
 
   #build() {
-    const post = (message) => this.status.state === "joined" && this.#worker?.postMessage(message);
+    const post = (message) => this.#worker?.postMessage(message);
     this.#steering = new Steering(
       (speed, turn) => post({ kind: "keys", speed, turn }),
       () => post({ kind: "fire" }),
@@ -161,7 +163,7 @@ export class Play {
       status: make("span", { id: "play-status", class: "pill", role: "status" }),
       facts: make("span", { id: "play-facts", class: "facts" }),
       out: make("p", { id: "play-out", class: "play-out", role: "status" }),
-      gun: make("meter", { id: "play-gun", min: 0, max: 1, value: 0, "aria-label": "gun loaded" }),
+      gun: make("output", { id: "play-gun", "aria-label": "shots loaded" }),
       scores: make("ol", { id: "play-scores", class: "scores", "aria-label": "Scores" }),
     };
     const leave = make("button", { id: "play-leave", type: "button", text: "Leave", on: { click: () => this.leave() } });
@@ -173,7 +175,7 @@ export class Play {
         { class: "play-stage" },
         canvas,
         out,
-        make("div", { class: "play-side" }, make("span", { text: "gun" }), gun, scores),
+        make("div", { class: "play-side" }, make("div", {}, "shots ", gun), scores),
         this.#steering.element,
       ),
     );
@@ -184,14 +186,16 @@ export class Play {
     this.#root.scrollIntoView({ block: "start" });
   }
 
-  #write({ own, delay_ms, round_trip_ms, uncertainty_ms, carrier, names, scores, you }) {
+  #write(frame) {
+    const { own, names, scores, you } = frame;
     const { facts, out, gun, scores: list } = this.#parts;
-    write(
-      facts,
-      `${carrier ?? "–"} · delay ${number(delay_ms, 0)} ms · round trip ${number(round_trip_ms, 0)} ms · clock ± ${number(uncertainty_ms, 1)} ms`,
-    );
+    const now = performance.now();
+    if (now - this.#written > FACTS_MS) {
+      write(facts, factsOf(frame));
+      this.#written = now;
+    }
     write(out, own && !own.alive ? `Hit. Back in ${number(Math.max(own.out_s, 0), 1)} s` : "");
-    gun.value = Number(own?.loaded ?? 0);
+    write(gun, "●".repeat(Math.min(own?.loaded ?? 0, 9)) || "loading");
     const lines = [...scores].sort((a, b) => b[1] - a[1]).slice(0, 8);
     while (list.children.length > lines.length) list.lastChild.remove();
     while (list.children.length < lines.length) list.append(make("li"));
@@ -200,6 +204,19 @@ export class Play {
       list.children[index].classList.toggle("you", Number(host) === you);
     });
   }
+}
+
+/** The player's own numbers in words. */
+function factsOf({ delay_ms, round_trip_ms, uncertainty_ms, lag_ms, carrier, own }) {
+  const lag = lag_ms > 0 ? `lag ${number(lag_ms, 0)} ms${own?.at_once ? ", but your own craft at once" : ""}` : null;
+  const parts = [
+    carrier ?? "no connection",
+    `delay ${number(delay_ms, 0)} ms`,
+    `round trip ${number(round_trip_ms, 0)} ms`,
+    `clock ± ${number(uncertainty_ms, 1)} ms`,
+    lag,
+  ];
+  return parts.filter(Boolean).join(" · ");
 }
 
 // Some browsers are set not to keep anything.

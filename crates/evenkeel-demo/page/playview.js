@@ -40,6 +40,7 @@ export class PlayView {
     drawGround(this.#context, this.#camera, game);
     this.#drawOthers(frame, colour);
     this.#drawShots(frame, game);
+    if (frame.beams) this.#drawBeams(frame);
     if (frame.own) this.#drawOwn(frame, colour);
   }
 
@@ -61,6 +62,18 @@ export class PlayView {
       this.#context.beginPath();
       this.#context.arc(this.#camera.left(shots[i]), this.#camera.top(shots[i + 1]), size, 0, 2 * Math.PI);
       this.#context.fill();
+    }
+  }
+
+  #drawBeams({ beams }) {
+    const context = this.#context;
+    context.strokeStyle = theme.shot;
+    context.lineWidth = 2 * density();
+    for (let i = 0; i + 4 < beams.length; i += 5) {
+      context.beginPath();
+      context.moveTo(this.#camera.left(beams[i]), this.#camera.top(beams[i + 1]));
+      context.lineTo(this.#camera.left(beams[i + 2]), this.#camera.top(beams[i + 3]));
+      context.stroke();
     }
   }
 
