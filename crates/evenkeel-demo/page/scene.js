@@ -44,7 +44,8 @@ export function drawGround(context, camera, game) {
   const [w, h] = [game.half_width, game.half_height];
   context.fillStyle = theme.ground;
   context.fillRect(...rect(-w, -h, w, h));
-  const step = gridStep(game);
+  // From far away, fewer lines.
+  const step = gridStep(game) * (gridStep(game) * camera.scale < 12 * density() ? 5 : 1);
   context.fillStyle = theme.grid;
   for (let x = -w + step; x < w; x += step) context.fillRect(Math.round(camera.left(x)), camera.top(h), 1, 2 * h * camera.scale);
   for (let y = -h + step; y < h; y += step) context.fillRect(camera.left(-w), Math.round(camera.top(y)), 2 * w * camera.scale, 1);
