@@ -5,7 +5,7 @@
 //   tour-start, tour, tour-step, tour-note, tour-back, tour-next, tour-leave
 //   play-open, join, join-name, join-note, join-go, join-cancel
 //   play, play-canvas, play-status, play-facts, play-out, play-gun, play-scores, play-stick, play-fire, play-leave
-//   links-open, links, links-list, links-close
+//   links-open, links, links-note, links-list, links-close
 //   follow, still, views, summary, charts, table-fold, table
 //   controls-fold, controls, reset, group-policies, group-reckoning, group-game, group-networks (to unfold),
 //   set-left-policy, set-left-budget, set-right, set-right-policy, set-right-budget, set-clock, set-distance, set-degrees,

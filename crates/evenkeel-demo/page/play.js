@@ -163,7 +163,7 @@ export class Play {
       status: make("span", { id: "play-status", class: "pill", role: "status" }),
       facts: make("span", { id: "play-facts", class: "facts" }),
       out: make("p", { id: "play-out", class: "play-out", role: "status" }),
-      gun: make("output", { id: "play-gun", "aria-label": "shots loaded" }),
+      gun: make("span", { id: "play-gun" }),
       scores: make("ol", { id: "play-scores", class: "scores", "aria-label": "Scores" }),
     };
     const leave = make("button", { id: "play-leave", type: "button", text: "Leave", on: { click: () => this.leave() } });
@@ -194,7 +194,7 @@ export class Play {
       write(facts, factsOf(frame));
       this.#written = now;
     }
-    write(out, own && !own.alive ? `Hit. Back in ${number(Math.max(own.out_s, 0), 1)} s` : "");
+    write(out, own && !own.alive ? `Hit. Back in ${Math.ceil(Math.max(own.out_s, 0))} s` : "");
     write(gun, "●".repeat(Math.min(own?.loaded ?? 0, 9)) || "loading");
     const lines = [...scores].sort((a, b) => b[1] - a[1]).slice(0, 8);
     while (list.children.length > lines.length) list.lastChild.remove();

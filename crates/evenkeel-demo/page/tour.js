@@ -65,6 +65,7 @@ export class Tour {
 
   /** What the step wants cannot be. */
   refuse(why) {
+    this.#note?.setAttribute("role", "alert");
     if (this.#note) write(this.#note, why);
   }
 
@@ -86,7 +87,7 @@ export class Tour {
 
   #build(step, index) {
     this.#figures = step.numbers.map((entry) => figure(entry));
-    this.#note = make("p", { class: "quiet", id: "tour-note", role: "status" });
+    this.#note = make("p", { class: "quiet", id: "tour-note" });
     const dots = STEPS.map((_, at) => make("li", { class: at === index ? "here" : at < index ? "done" : "" }));
     const last = index === STEPS.length - 1;
     const button = (id, text, click, more = {}) => make("button", { id, type: "button", text, on: { click }, ...more });
@@ -139,7 +140,7 @@ export class Tour {
 }
 
 function figure(entry) {
-  const value = make("output", { class: "value", "data-test": `tour-${entry.key}-${WORLDS[entry.world]}` });
+  const value = make("span", { class: "value", "data-test": `tour-${entry.key}-${WORLDS[entry.world]}` });
   const was = make("span", { class: "quiet", "data-test": `tour-was-${entry.key}-${WORLDS[entry.world]}` });
   const element = make("div", { class: `tour-figure ${WORLDS[entry.world]}` }, make("span", { text: entry.name }), value, was);
   return { entry, value, was, element };

@@ -20,7 +20,7 @@ class Pane {
     this.canvas = make("canvas", { role: "img", "data-test": `view-${WORLDS[world]}-${view}` });
     this.context = this.canvas.getContext("2d", { alpha: false });
     this.tag = make("span", { class: `tag ${WORLDS[world]}` });
-    this.figure = make("output", { class: "error", "data-test": `error-${WORLDS[world]}-${view}` });
+    this.figure = make("span", { class: "error", "data-test": `error-${WORLDS[world]}-${view}` });
     this.element = make("div", { class: "pane" }, this.canvas, this.tag, this.figure);
     watch(this);
   }
