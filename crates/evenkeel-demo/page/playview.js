@@ -1,7 +1,7 @@
 // A player's own picture: the own tank in the middle, everybody else around it.
 
 import { theme } from "./colours.js";
-import { Camera, density, drawGround, Sprites } from "./scene.js";
+import { Camera, density, drawGround, fit, Sprites } from "./scene.js";
 
 const WIDTH_SHARE = 0.34;
 const [HOST, X, Y, HEADING, , STUCK] = [0, 1, 2, 3, 4, 5];
@@ -19,10 +19,7 @@ export class PlayView {
   constructor(canvas) {
     this.#canvas = canvas;
     this.#context = canvas.getContext("2d", { alpha: false });
-    this.#sizes = new ResizeObserver(([{ contentRect }]) => {
-      canvas.width = Math.max(1, Math.round(contentRect.width * density()));
-      canvas.height = Math.max(1, Math.round(contentRect.height * density()));
-    });
+    this.#sizes = new ResizeObserver(([{ contentRect }]) => fit(canvas, this.#context, contentRect));
     this.#sizes.observe(canvas);
   }
 

@@ -8,6 +8,14 @@ const SMALLEST_CRAFT = 4.5;
 /** Pixels of a canvas per pixel of the page: more than two cannot be told from two. */
 export const density = () => Math.min(devicePixelRatio, 2);
 
+/** Makes a canvas as large as it is shown. Until something is drawn, it is the bare ground. */
+export function fit(canvas, context, { width, height }) {
+  canvas.width = Math.max(1, Math.round(width * density()));
+  canvas.height = Math.max(1, Math.round(height * density()));
+  context.fillStyle = theme.ground;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+}
+
 /** A rectangle of the arena on a canvas. */
 export class Camera {
   x = 0;

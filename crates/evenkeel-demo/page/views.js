@@ -3,7 +3,7 @@
 import { theme, WORLDS, worldColour } from "./colours.js";
 import { byId, make, measure, write } from "./dom.js";
 import { FROZEN, MARK, OWN, SHOWN } from "./frame.js";
-import { Camera, density, gridStep, Ground, Sprites } from "./scene.js";
+import { Camera, density, fit, gridStep, Ground, Sprites } from "./scene.js";
 
 const FOLLOWED_SHARE = 0.26;
 const LABELS_PER_SECOND = 4;
@@ -235,6 +235,6 @@ export class Views {
 
 function resize({ target, contentRect }) {
   const { pane } = target;
-  pane.width = target.width = Math.max(1, Math.round(contentRect.width * density()));
-  pane.height = target.height = Math.max(1, Math.round(contentRect.height * density()));
+  fit(target, pane.context, contentRect);
+  [pane.width, pane.height] = [target.width, target.height];
 }
