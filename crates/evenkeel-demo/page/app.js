@@ -5,13 +5,15 @@
 //   tour-start, tour, tour-step, tour-note, tour-back, tour-next, tour-leave
 //   play-open, join, join-name, join-note, join-go, join-cancel
 //   play, play-canvas, play-status, play-facts, play-out, play-gun, play-scores, play-stick, play-fire, play-leave
-//   links-open, links, links-list, links-close
+//   links-open, links, links-note, links-list, links-close
 //   follow, still, views, summary, charts, table-fold, table
-//   controls-fold, controls, reset, group-policies, group-reckoning, group-game, group-networks (to unfold), set-left-policy, set-left-budget, set-right, set-right-policy, set-right-budget, set-clock,
-//   set-distance, set-degrees, set-lag-movement, set-lag-verdicts, set-game, set-crowd, set-bots (and each with `-hint`), networks
+//   controls-fold, controls, reset, group-policies, group-reckoning, group-game, group-networks (to unfold),
+//   set-left-policy, set-left-budget, set-right, set-right-policy, set-right-budget, set-clock, set-distance, set-degrees,
+//   set-lag-movement, set-lag-verdicts, set-game, set-crowd, set-bots (and each with `-hint`), networks
 //   record, recording-file, recording-note, recordings, recording-close
 // By data-test (W: left or right; N: index of the view; P: a player's name):
-//   receiver-N, view-W-N, error-W-N, summary-W, summary-verdict, W-mean, W-std, W-worst, cell-W-N-COLUMN, network-P-delay, network-P-jitter, network-P-loss,
+//   receiver-N, view-W-N, error-W-N, summary-W, summary-verdict, W-mean, W-std, W-worst, cell-W-N-COLUMN,
+//   network-P-delay, network-P-jitter, network-P-loss,
 //   chart-error, chart-fairness, chart-accumulated, chart-agreement, chart-vectors, chart-bytes, chart-clock,
 //   tour-KEY-W, tour-was-KEY-W (KEY: mean, std, ratio)
 // And `window.evenkeelPage`, at the bottom of this file.
@@ -42,14 +44,17 @@ const commands = (part) => (object) => {
 const [views, graphs, summary, table, meter] = [new Views(), new Graphs(), new Summary(), new Table(), new Meter()];
 const controls = new Controls(commands(() => controls));
 const recording = new Recording(commands(() => recording));
-const tour = new Tour(commands(() => tour), () => feed.state?.settings ?? null);
+const tour = new Tour(
+  commands(() => tour),
+  () => feed.state?.settings ?? null,
+);
 const play = new Play(feed);
 
 function showStatus() {
   const opened = feed.state?.opened ?? null;
   const state = !feed.online ? "offline" : opened ? "recording" : "live";
   const words = { offline: feed.hello ? "server gone; waiting for it…" : "connecting…", recording: "recording", live: "live" };
-  byId("status").dataset.state = state;
+  byId("status").dataset.state = document.body.dataset.state = state;
   write(byId("status"), words[state]);
 }
 
@@ -72,7 +77,10 @@ function showSecond(second) {
   tour.update(second, unit);
   const { median, p99, fps } = meter.read();
   const cpu = second.server_cpu === null ? "" : ` · server ${number(second.server_cpu * 100, 0)} % of a processor`;
-  write(byId("meter"), `page ${number(fps, 0)} frames/s, ${number(median, 1)} ms each (99 %: ${number(p99, 1)} ms)${cpu} · Evenkeel ${feed.hello.program}`);
+  write(
+    byId("meter"),
+    `page ${number(fps, 0)} frames/s, ${number(median, 1)} ms each (99 %: ${number(p99, 1)} ms)${cpu} · Evenkeel ${feed.hello.program}`,
+  );
 }
 
 function showNews({ text }) {
@@ -128,7 +136,10 @@ function setUp() {
   reduced.addEventListener("change", () => setStill(reduced.matches));
   setStill(reduced.matches);
   byId("links-open").addEventListener("click", () => byId("links").showModal());
-  byId("table-fold").addEventListener("toggle", () => feed.second && table.update(feed.second, feed.state, feed.game?.unit ?? ""));
+  byId("table-fold").addEventListener(
+    "toggle",
+    () => feed.second && table.update(feed.second, feed.state, feed.game?.unit ?? ""),
+  );
   byId("controls-fold").open = !PHONE.matches;
 }
 

@@ -27,9 +27,15 @@ export class Chart {
     Object.assign(this, { title, unit, digits, floor, most });
     this.#unit = make("span", { class: "quiet" });
     const heading = make("h3", {}, title, " ", this.#unit);
-    this.element = make("div", { class: wide ? "chart wide" : "chart", "data-test": `chart-${id}` }, heading, this.#canvas, this.#legends);
-    new ResizeObserver(([entry]) => {
-      [this.#width, this.#height] = [entry.contentRect.width, entry.contentRect.height];
+    this.element = make(
+      "div",
+      { class: wide ? "chart wide" : "chart", "data-test": `chart-${id}` },
+      heading,
+      this.#canvas,
+      this.#legends,
+    );
+    new ResizeObserver(([{ contentRect }]) => {
+      [this.#width, this.#height] = [contentRect.width, contentRect.height];
       this.redraw();
     }).observe(this.#canvas);
   }
@@ -182,9 +188,8 @@ function stroke(context, history, { read, colour, dash }, x, y) {
   let drawing = false;
   for (const second of history) {
     const value = read(second) ?? null;
-    if (value === null) drawing = false;
-    else if (drawing && !second.changed) context.lineTo(x(second), y(value));
-    else context.moveTo(x(second), y(value));
+    if (value !== null && drawing && !second.changed) context.lineTo(x(second), y(value));
+    else if (value !== null) context.moveTo(x(second), y(value));
     drawing = value !== null;
   }
   context.stroke();

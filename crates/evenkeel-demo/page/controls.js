@@ -20,6 +20,7 @@ const THIRD = { policy: "even", budget: "1/3" };
 export class Controls {
   #form = byId("controls");
   #command;
+  #networks = new Networks((patch, field) => this.#set({ players: patch }, field));
   #fields = {};
   #asked = null;
   #settings = null;
@@ -29,22 +30,28 @@ export class Controls {
   constructor(command) {
     this.#command = command;
     this.#form.addEventListener("submit", (event) => event.preventDefault());
-    this.#networks = new Networks((patch, field) => this.#set({ players: patch }, field));
     this.#form.append(
-      make("datalist", { id: "budgets" }, ...["1", "1/2", "1/3", "1/4", "1/6", "40/s", "100/s"].map((value) => make("option", { value }))),
+      make(
+        "datalist",
+        { id: "budgets" },
+        ...["1", "1/2", "1/3", "1/4", "1/6", "40/s", "100/s"].map((value) => make("option", { value })),
+      ),
       this.#group("policies", "Policies", true, ...this.#worlds()),
       this.#group("reckoning", "Clock, thresholds, lag", true, ...this.#reckoning()),
       this.#group("game", "Game", false, ...this.#game()),
       this.#group("networks", "Networks", false, this.#networks.element),
-      make("button", { id: "reset", type: "button", text: "Begin the numbers anew", on: { click: () => this.#command({ do: "reset" }) } }),
+      make("button", { id: "reset", type: "button", text: "Begin the numbers anew", on: { click: () => this.#reset() } }),
       make("p", { id: "refused", class: "hint refused", role: "alert" }),
     );
   }
 
-  #networks;
-
   #group(id, title, open, ...content) {
-    return make("details", { id: `group-${id}`, class: "group", open }, make("summary", { text: title }), make("fieldset", {}, make("legend", { class: "unseen", text: title }), ...content));
+    return make(
+      "details",
+      { id: `group-${id}`, class: "group", open },
+      make("summary", { text: title }),
+      make("fieldset", {}, make("legend", { class: "unseen", text: title }), ...content),
+    );
   }
 
   #add(Kind, name, options) {
@@ -56,8 +63,16 @@ export class Controls {
   #worlds() {
     const pair = (world) => {
       const hint = "what is said to whom";
-      const policy = { label: `Policy, ${world}`, hint, send: (value, field) => this.#set({ [world]: { policy: value } }, field) };
-      const budget = { label: `Budget, ${world}`, list: "budgets", send: (value, field) => this.#set({ [world]: { budget: value } }, field) };
+      const policy = {
+        label: `Policy, ${world}`,
+        hint,
+        send: (value, field) => this.#set({ [world]: { policy: value } }, field),
+      };
+      const budget = {
+        label: `Budget, ${world}`,
+        list: "budgets",
+        send: (value, field) => this.#set({ [world]: { budget: value } }, field),
+      };
       return [this.#add(Choice, `${world}-policy`, policy), this.#add(Words, `${world}-budget`, budget)];
     };
     const right = {
@@ -70,13 +85,24 @@ export class Controls {
 
   #reckoning() {
     const clock = Object.keys(CLOCKS).map((rule) => [rule, rule]);
-    const slider = (name, label, hint, range, patch) => this.#add(Slider, name, { label, hint, ...range, send: (value, field) => this.#set(patch(value), field) });
+    const slider = (name, label, hint, range, patch) =>
+      this.#add(Slider, name, { label, hint, ...range, send: (value, field) => this.#set(patch(value), field) });
     const lag = { min: 0, max: 1000, step: 10, unit: "ms" };
     return [
       this.#add(Choice, "clock", { label: "Clock", options: clock, send: (value, field) => this.#set({ clock: value }, field) }),
-      slider("distance", "Threshold", "an owner speaks up when it is this far off", { min: 0.1, max: 10, step: 0.1, unit: "" }, (distance) => ({ threshold: { distance } })),
-      slider("degrees", "… of turning", "or has turned this much", { min: 0.5, max: 45, step: 0.5, unit: "°" }, (degrees) => ({ threshold: { degrees } })),
-      slider("lag-movement", "Movement lag", "everybody shows movement this much later", lag, (movement_ms) => ({ lag: { movement_ms } })),
+      slider(
+        "distance",
+        "Threshold",
+        "an owner speaks up when it is this far off",
+        { min: 0.1, max: 10, step: 0.1, unit: "" },
+        (distance) => ({ threshold: { distance } }),
+      ),
+      slider("degrees", "… of turning", "or has turned this much", { min: 0.5, max: 45, step: 0.5, unit: "°" }, (degrees) => ({
+        threshold: { degrees },
+      })),
+      slider("lag-movement", "Movement lag", "everybody shows movement this much later", lag, (movement_ms) => ({
+        lag: { movement_ms },
+      })),
       slider("lag-verdicts", "Verdict lag", "the referee waits this long", lag, (verdicts_ms) => ({ lag: { verdicts_ms } })),
     ];
   }
@@ -85,9 +111,21 @@ export class Controls {
     const crowds = Object.keys(CROWDS).map((crowd) => [crowd, crowd]);
     const games = ["tanks", "ships"].map((game) => [game, game]);
     return [
-      this.#add(Choice, "game", { label: "Game", hint: "what is played", options: games, send: (game, field) => this.#set({ game }, field) }),
+      this.#add(Choice, "game", {
+        label: "Game",
+        hint: "what is played",
+        options: games,
+        send: (game, field) => this.#set({ game }, field),
+      }),
       this.#add(Choice, "crowd", { label: "Crowd", options: crowds, send: (crowd, field) => this.#set({ crowd }, field) }),
-      this.#add(Slider, "bots", { label: "Bots", min: 1, max: 16, step: 1, unit: "", send: (bots, field) => this.#set({ bots }, field) }),
+      this.#add(Slider, "bots", {
+        label: "Bots",
+        min: 1,
+        max: 16,
+        step: 1,
+        unit: "",
+        send: (bots, field) => this.#set({ bots }, field),
+      }),
     ];
   }
 
@@ -97,6 +135,11 @@ export class Controls {
     this.#asked = field;
     write(byId("refused"), "");
     if (!this.#command({ set: patch })) this.refuse("not connected: nothing was changed");
+  }
+
+  #reset() {
+    this.#asked = null;
+    if (!this.#command({ do: "reset" })) this.refuse("not connected");
   }
 
   /** What policies there are. */

@@ -85,7 +85,8 @@ export class Frame {
     this.shots = b.shots;
     for (let i = 0; i < b.shots * 3; i += 3) {
       const [from, to] = [a.shotMarks, b.shotMarks];
-      const near = i < a.shots * 3 && from[i + 2] === to[i + 2] && Math.abs(from[i] - to[i]) + Math.abs(from[i + 1] - to[i + 1]) < leap;
+      const near =
+        i < a.shots * 3 && from[i + 2] === to[i + 2] && Math.abs(from[i] - to[i]) + Math.abs(from[i + 1] - to[i + 1]) < leap;
       this.shotMarks[i] = near ? from[i] + (to[i] - from[i]) * share : to[i];
       this.shotMarks[i + 1] = near ? from[i + 1] + (to[i + 1] - from[i + 1]) * share : to[i + 1];
       this.shotMarks[i + 2] = to[i + 2];

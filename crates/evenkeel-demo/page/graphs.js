@@ -43,7 +43,10 @@ export class Graphs {
     const panes = {
       error: receivers("error"),
       accumulated: receivers("accumulated"),
-      fairness: both((w) => w.mean, (w) => w.std),
+      fairness: both(
+        (w) => w.mean,
+        (w) => w.std,
+      ),
       agreement: both((w) => percent(mean(w.receivers, "agreement"))),
       vectors: both((w) => w.vectors_per_s),
       bytes: both((w) => w.bytes_per_s),
@@ -69,14 +72,19 @@ function worldLine(world, read, band) {
 }
 
 function clockLines() {
-  const worst = (second, field) => most(second.worlds.flatMap((world) => world.receivers), field);
+  const worst = (second, field) =>
+    most(
+      second.worlds.flatMap((world) => world.receivers),
+      field,
+    );
   return [
     { name: "uncertainty", colour: craftColour(1), dash: LEFT_DASH, read: (second) => worst(second, "uncertainty_ms") },
     { name: "error", colour: craftColour(2), dash: [], read: (second) => worst(second, "clock_error_ms") },
   ];
 }
 
-const known = (receivers, field) => receivers.map((receiver) => receiver[field]).filter((value) => value !== null && value !== undefined);
+const known = (receivers, field) =>
+  receivers.map((receiver) => receiver[field]).filter((value) => value !== null && value !== undefined);
 
 function mean(receivers, field) {
   const values = known(receivers, field);

@@ -19,8 +19,17 @@ export class Networks {
 
   constructor(set) {
     this.#set = set;
-    const head = make("tr", {}, ...["player", ...KINDS.map(([, title]) => title)].map((text) => make("th", { scope: "col", text })));
-    this.element = make("div", {}, make("div", { class: "scroll" }, make("table", { id: "networks" }, make("thead", {}, head), this.#body)), this.#note);
+    const head = make(
+      "tr",
+      {},
+      ...["player", ...KINDS.map(([, title]) => title)].map((text) => make("th", { scope: "col", text })),
+    );
+    this.element = make(
+      "div",
+      {},
+      make("div", { class: "scroll" }, make("table", { id: "networks" }, make("thead", {}, head), this.#body)),
+      this.#note,
+    );
   }
 
   /** Which players there are, and what is set. Receivers come first: theirs is what one wants to change. */
@@ -31,12 +40,17 @@ export class Networks {
     const names = [...shown, ...Object.keys(this.#players).filter((name) => !shown.includes(name))];
     if (names.join("\n") === [...this.#rows.keys()].join("\n")) return;
     this.#rows = new Map(names.map((name) => [name, KINDS.map((kind) => this.#cell(name, kind))]));
-    const rows = [...this.#rows].map(([name, cells]) => make("tr", {}, make("th", { scope: "row", text: name }), ...cells.map((cell) => cell.element)));
+    const rows = [...this.#rows].map(([name, cells]) =>
+      make("tr", {}, make("th", { scope: "row", text: name }), ...cells.map((cell) => cell.element)),
+    );
     this.#body.replaceChildren(...rows);
   }
 
   #cell(name, [field, title, max, step]) {
-    const asker = { refuse: (why) => this.#say(why, true), accept: () => this.#say("One way, the same both ways: delay and jitter in ms, loss in %.", false) };
+    const asker = {
+      refuse: (why) => this.#say(why, true),
+      accept: () => this.#say("One way, the same both ways: delay and jitter in ms, loss in %.", false),
+    };
     const send = (value) => this.#set({ [name]: { ...this.#players[name], [field]: value } }, asker);
     return new Cell({ label: `${title} of ${name}`, min: 0, max, step, send, test: `network-${name}-${title}` });
   }

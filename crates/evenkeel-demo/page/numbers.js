@@ -47,7 +47,12 @@ export class Summary {
       const [term, value, more] = [make("dt"), make("dd", { class: "figure" }), make("dd", { class: "quiet" })];
       const figures = ["mean", "std", "worst"].map((field) => make("span", { "data-test": `${name}-${field}` }));
       if (name === "verdict") term.textContent = worlds === 2 ? "right against left" : "one world";
-      else value.append(...figures.map((figure, at) => make("span", {}, make("small", { text: ["mean", "std", "worst"][at], title: MEANINGS[at] }), figure)));
+      else
+        value.append(
+          ...figures.map((figure, at) =>
+            make("span", {}, make("small", { text: ["mean", "std", "worst"][at], title: MEANINGS[at] }), figure),
+          ),
+        );
       this.#cells.set(name, { term, value, more, figures });
       return make("div", { class: name, "data-test": `summary-${name}` }, term, value, more);
     });

@@ -1,7 +1,7 @@
 // A player's own picture: the own tank in the middle, everybody else around it.
 
 import { theme } from "./colours.js";
-import { Camera, density, drawGround, Sprites } from "./scene.js";
+import { Camera, density, drawGround, fit, Sprites } from "./scene.js";
 
 const WIDTH_SHARE = 0.34;
 const [HOST, X, Y, HEADING, , STUCK] = [0, 1, 2, 3, 4, 5];
@@ -19,10 +19,7 @@ export class PlayView {
   constructor(canvas) {
     this.#canvas = canvas;
     this.#context = canvas.getContext("2d", { alpha: false });
-    this.#sizes = new ResizeObserver(([{ contentRect }]) => {
-      canvas.width = Math.max(1, Math.round(contentRect.width * density()));
-      canvas.height = Math.max(1, Math.round(contentRect.height * density()));
-    });
+    this.#sizes = new ResizeObserver(([{ contentRect }]) => fit(canvas, this.#context, contentRect));
     this.#sizes.observe(canvas);
   }
 
@@ -40,6 +37,7 @@ export class PlayView {
     drawGround(this.#context, this.#camera, game);
     this.#drawOthers(frame, colour);
     this.#drawShots(frame, game);
+    if (frame.beams) this.#drawBeams(frame);
     if (frame.own) this.#drawOwn(frame, colour);
   }
 
@@ -61,6 +59,18 @@ export class PlayView {
       this.#context.beginPath();
       this.#context.arc(this.#camera.left(shots[i]), this.#camera.top(shots[i + 1]), size, 0, 2 * Math.PI);
       this.#context.fill();
+    }
+  }
+
+  #drawBeams({ beams }) {
+    const context = this.#context;
+    context.strokeStyle = theme.shot;
+    context.lineWidth = 2 * density();
+    for (let i = 0; i + 4 < beams.length; i += 5) {
+      context.beginPath();
+      context.moveTo(this.#camera.left(beams[i]), this.#camera.top(beams[i + 1]));
+      context.lineTo(this.#camera.left(beams[i + 2]), this.#camera.top(beams[i + 3]));
+      context.stroke();
     }
   }
 

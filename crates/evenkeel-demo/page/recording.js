@@ -6,11 +6,9 @@ import { byId, make, write } from "./dom.js";
 export class Recording {
   #record = byId("record");
   #note = byId("recording-note");
-  #command;
   #recording = false;
 
   constructor(command) {
-    this.#command = command;
     this.#record.addEventListener("click", () => command({ do: this.#recording ? "stop-recording" : "record" }));
     byId("recording-close").addEventListener("click", () => command({ do: "close-recording" }));
     byId("recording-file").addEventListener("change", (event) => this.#open(event.target));

@@ -8,6 +8,14 @@ const SMALLEST_CRAFT = 4.5;
 /** Pixels of a canvas per pixel of the page: more than two cannot be told from two. */
 export const density = () => Math.min(devicePixelRatio, 2);
 
+/** Makes a canvas as large as it is shown. Until something is drawn, it is the bare ground. */
+export function fit(canvas, context, { width, height }) {
+  canvas.width = Math.max(1, Math.round(width * density()));
+  canvas.height = Math.max(1, Math.round(height * density()));
+  context.fillStyle = theme.ground;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+}
+
 /** A rectangle of the arena on a canvas. */
 export class Camera {
   x = 0;
@@ -44,7 +52,8 @@ export function drawGround(context, camera, game) {
   const [w, h] = [game.half_width, game.half_height];
   context.fillStyle = theme.ground;
   context.fillRect(...rect(-w, -h, w, h));
-  const step = gridStep(game);
+  // From far away, fewer lines.
+  const step = gridStep(game) * (gridStep(game) * camera.scale < 12 * density() ? 5 : 1);
   context.fillStyle = theme.grid;
   for (let x = -w + step; x < w; x += step) context.fillRect(Math.round(camera.left(x)), camera.top(h), 1, 2 * h * camera.scale);
   for (let y = -h + step; y < h; y += step) context.fillRect(camera.left(-w), Math.round(camera.top(y)), 2 * w * camera.scale, 1);
@@ -124,26 +133,26 @@ export class Sprites {
   }
 }
 
-function paint(size, { shape, kind, colour, density }) {
+function paint(size, { shape, kind, colour, density: pixel }) {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = Math.ceil(size * 3.2);
   const context = canvas.getContext("2d");
   context.translate(canvas.width / 2, canvas.height / 2);
   context.scale(size, size);
-  context.lineWidth = (1.4 * density) / size;
+  context.lineWidth = (1.4 * pixel) / size;
   context.lineJoin = "round";
   context.strokeStyle = context.fillStyle = craftColour(colour);
   const outline = shape === "ships" ? shipOutline() : tankOutline();
-  if (kind === "ghost") paintGhost(context, outline, size, density);
+  if (kind === "ghost") paintGhost(context, outline, pixel / size);
   else paintSolid(context, outline, shape, kind === "frozen");
   return canvas;
 }
 
-function paintGhost(context, outline, size, density) {
+function paintGhost(context, outline, pixel) {
   context.globalAlpha = 0.14;
   context.fill(outline);
   context.globalAlpha = 0.95;
-  context.setLineDash([(3 * density) / size, (2 * density) / size]);
+  context.setLineDash([3 * pixel, 2 * pixel]);
   context.stroke(outline);
 }
 

@@ -39,7 +39,9 @@ export class Steering {
   #key(event, down) {
     const known = event.code in AHEAD || event.code in TURN || event.code === "Space";
     // Whoever types a name or moves a slider does not drive; a button in focus keeps its space bar.
-    const elsewhere = event.target.closest?.("input, select, textarea, dialog, summary, a") || (event.code === "Space" && event.target.closest?.("button"));
+    const elsewhere =
+      event.target.closest?.("input, select, textarea, dialog, summary, a") ||
+      (event.code === "Space" && event.target.closest?.("button"));
     if (!known || event.ctrlKey || event.metaKey || event.altKey || (down && elsewhere)) return;
     if (down) event.preventDefault();
     if (event.code === "Space") {

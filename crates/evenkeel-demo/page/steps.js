@@ -1,6 +1,11 @@
 // The six steps of the guided tour: what is set, what to look at, and which numbers say it.
 
-const COMMON = { crowd: "papers", game: "tanks", lag: { movement_ms: 0, verdicts_ms: 0 }, threshold: { distance: 0.5, degrees: 3 } };
+const COMMON = {
+  crowd: "papers",
+  game: "tanks",
+  lag: { movement_ms: 0, verdicts_ms: 0 },
+  threshold: { distance: 0.5, degrees: 3 },
+};
 const world = (policy) => ({ policy, budget: "1/3" });
 
 const WORTH = { mean: (w) => w.mean, std: (w) => w.std, ratio: (w) => worstToBest(w.receivers) };
@@ -18,7 +23,7 @@ export function allOf(second) {
 }
 
 function worstToBest(receivers) {
-  const errors = receivers.map((receiver) => receiver.window).filter((value) => value !== null);
+  const errors = receivers.map((receiver) => receiver.window).filter((error) => error !== null);
   return errors.length > 1 ? Math.max(...errors) / Math.max(Math.min(...errors), 1e-3) : null;
 }
 
@@ -64,6 +69,11 @@ export const STEPS = [
     set: { ...COMMON, clock: "global", left: world("base/3"), right: world("even") },
     text: "Evenkeel's own policy tells whoever gains most by it, weighted by what it has suffered so far. The budget is the same third.",
     look: "Left against right, in the same seconds: smaller errors, and the same for everybody.",
-    numbers: [figure("mean", 0, "mean, left"), figure("mean", 1, "mean, right", 1), figure("std", 0, "std, left"), figure("std", 1, "std, right", 1)],
+    numbers: [
+      figure("mean", 0, "mean, left"),
+      figure("mean", 1, "mean, right", 1),
+      figure("std", 0, "std, left"),
+      figure("std", 1, "std, right", 1),
+    ],
   },
 ];

@@ -5,6 +5,7 @@ import { byId, make, number, write } from "./dom.js";
 import { allOf, STEPS, value as worth } from "./steps.js";
 
 const SETTLED_S = 5;
+const PATIENCE_MS = 5000;
 
 /** What of a patch differs from what is set: nothing is begun anew without need. */
 export function difference(patch, settings) {
@@ -28,6 +29,7 @@ export class Tour {
   #figures = [];
   #note = null;
   #fresh = false;
+  #since = 0;
 
   constructor(command, settings) {
     this.#command = command;
@@ -63,6 +65,7 @@ export class Tour {
 
   /** What the step wants cannot be. */
   refuse(why) {
+    this.#note?.setAttribute("role", "alert");
     if (this.#note) write(this.#note, why);
   }
 
@@ -75,6 +78,7 @@ export class Tour {
   #go(index) {
     this.#step = index;
     this.#fresh = this.#set(STEPS[index].set);
+    this.#since = performance.now();
     this.#build(STEPS[index], index);
     this.#root.hidden = false;
     this.#root.querySelector("h2").focus({ preventScroll: true });
@@ -83,24 +87,36 @@ export class Tour {
 
   #build(step, index) {
     this.#figures = step.numbers.map((entry) => figure(entry));
-    this.#note = make("p", { class: "quiet", id: "tour-note", role: "status" });
+    this.#note = make("p", { class: "quiet", id: "tour-note" });
     const dots = STEPS.map((_, at) => make("li", { class: at === index ? "here" : at < index ? "done" : "" }));
     const last = index === STEPS.length - 1;
     const button = (id, text, click, more = {}) => make("button", { id, type: "button", text, on: { click }, ...more });
     this.#root.replaceChildren(
-      make("div", { class: "bar" },
+      make(
+        "div",
+        { class: "bar" },
         make("span", { class: "quiet", id: "tour-step", text: `Step ${index + 1} of ${STEPS.length}` }),
         make("ol", { class: "dots", "aria-hidden": "true" }, ...dots),
-        make("div", { class: "row" },
+        make(
+          "div",
+          { class: "row" },
           button("tour-leave", "Leave", () => this.leave()),
           button("tour-back", "Back", () => this.#go(index - 1), { disabled: index === 0 }),
-          button("tour-next", last ? "Finish" : "Next", () => (last ? this.leave(true) : this.#go(index + 1)), { class: "main" }))),
-      make("div", { class: "tour-body" },
-        make("div", {},
+          button("tour-next", last ? "Finish" : "Next", () => (last ? this.leave(true) : this.#go(index + 1)), { class: "main" }),
+        ),
+      ),
+      make(
+        "div",
+        { class: "tour-body" },
+        make(
+          "div",
+          {},
           make("h2", { tabIndex: -1, text: step.title }),
           make("p", { text: step.text }),
-          make("p", { class: "look" }, make("b", { text: "Look: " }), step.look)),
-        make("div", { class: "figures" }, ...this.#figures.map(({ element }) => element), this.#note)),
+          make("p", { class: "look" }, make("b", { text: "Look: " }), step.look),
+        ),
+        make("div", { class: "figures" }, ...this.#figures.map(({ element }) => element), this.#note),
+      ),
     );
   }
 
@@ -108,7 +124,7 @@ export class Tour {
   update(second, unit) {
     if (this.#step < 0) return;
     // The first second after a change still tells of what was before.
-    if (this.#fresh && second.window_s > 2.5) return;
+    if (this.#fresh && second.window_s > 2.5 && performance.now() - this.#since < PATIENCE_MS) return;
     this.#fresh = false;
     const settled = second.window_s >= SETTLED_S;
     const past = this.#seen[this.#step - 1] ?? {};
@@ -124,7 +140,7 @@ export class Tour {
 }
 
 function figure(entry) {
-  const value = make("output", { class: "value", "data-test": `tour-${entry.key}-${WORLDS[entry.world]}` });
+  const value = make("span", { class: "value", "data-test": `tour-${entry.key}-${WORLDS[entry.world]}` });
   const was = make("span", { class: "quiet", "data-test": `tour-was-${entry.key}-${WORLDS[entry.world]}` });
   const element = make("div", { class: `tour-figure ${WORLDS[entry.world]}` }, make("span", { text: entry.name }), value, was);
   return { entry, value, was, element };

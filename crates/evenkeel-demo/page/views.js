@@ -3,9 +3,9 @@
 import { theme, WORLDS, worldColour } from "./colours.js";
 import { byId, make, measure, write } from "./dom.js";
 import { FROZEN, MARK, OWN, SHOWN } from "./frame.js";
-import { Camera, density, gridStep, Ground, Sprites } from "./scene.js";
+import { Camera, density, fit, gridStep, Ground, Sprites } from "./scene.js";
 
-const FOLLOWED_SHARE = 0.24;
+const FOLLOWED_SHARE = 0.26;
 const LABELS_PER_SECOND = 4;
 
 /** One receiver in one world. */
@@ -20,7 +20,7 @@ class Pane {
     this.canvas = make("canvas", { role: "img", "data-test": `view-${WORLDS[world]}-${view}` });
     this.context = this.canvas.getContext("2d", { alpha: false });
     this.tag = make("span", { class: `tag ${WORLDS[world]}` });
-    this.figure = make("output", { class: "error", "data-test": `error-${WORLDS[world]}-${view}` });
+    this.figure = make("span", { class: "error", "data-test": `error-${WORLDS[world]}-${view}` });
     this.element = make("div", { class: "pane" }, this.canvas, this.tag, this.figure);
     watch(this);
   }
@@ -71,7 +71,12 @@ export class Views {
       const panes = Array.from({ length: worlds }, (_, world) => new Pane(world, index, watch));
       for (const pane of panes) pane.delay = delay;
       const caption = make("figcaption", {}, make("b", { text: view.name }), " ", delay);
-      return make("figure", { class: "receiver", "data-test": `receiver-${index}` }, caption, ...panes.map((pane) => pane.element));
+      return make(
+        "figure",
+        { class: "receiver", "data-test": `receiver-${index}` },
+        caption,
+        ...panes.map((pane) => pane.element),
+      );
     });
     const columns = state.views.length > 4 ? 4 : Math.max(state.views.length, 1);
     this.#root.style.setProperty("--columns", columns);
@@ -84,7 +89,7 @@ export class Views {
     if (offered.join("\n") === options.join("\n")) return;
     const kept = options.length ? this.#follow.value : offered[1];
     this.#follow.replaceChildren(
-      ...offered.map((name) => make("option", { value: name, text: name ? `close by ${name}` : "the whole arena" })),
+      ...offered.map((name) => make("option", { value: name, text: name ? `near ${name}` : "whole arena" })),
     );
     this.#follow.value = offered.includes(kept) ? kept : (offered[1] ?? "");
   }
@@ -105,7 +110,9 @@ export class Views {
       this.#judge(pane, picture, passed);
       worst = Math.max(worst, pane.error ?? 0);
     }
-    this.#worst += (Math.max(worst, game.radius / 3) - this.#worst) * Math.min(passed * 2, 1);
+    // The bars' scale grows at once and shrinks slowly.
+    const scale = Math.max(worst, game.radius / 3);
+    this.#worst = Math.max(scale, this.#worst + (scale - this.#worst) * Math.min(passed / 2, 1));
     if (now - this.#labelled > 1 / LABELS_PER_SECOND) this.#label(game, now);
   }
 
@@ -203,7 +210,7 @@ export class Views {
     if (error === null) return;
     const thick = 4 * density();
     context.fillStyle = worldColour(world);
-    context.fillRect(0, height - thick, (width * error) / Math.max(this.#worst, error), thick);
+    context.fillRect(0, height - thick, Math.min((width * error) / this.#worst, width), thick);
   }
 
   /** The mean distance between what is and what is shown, over the last half second or so. */
@@ -228,6 +235,6 @@ export class Views {
 
 function resize({ target, contentRect }) {
   const { pane } = target;
-  pane.width = target.width = Math.max(1, Math.round(contentRect.width * density()));
-  pane.height = target.height = Math.max(1, Math.round(contentRect.height * density()));
+  fit(target, pane.context, contentRect);
+  [pane.width, pane.height] = [target.width, target.height];
 }
