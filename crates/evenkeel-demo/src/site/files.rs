@@ -34,7 +34,9 @@ const FILES: &[(&str, &[u8])] = page![
     "networks.js",
     "numbers.js",
     "parts.css",
+    "play.css",
     "play.js",
+    "player.js",
     "playview.js",
     "policies.js",
     "recording.js",
@@ -42,13 +44,15 @@ const FILES: &[(&str, &[u8])] = page![
     "steering.js",
     "steps.js",
     "style.css",
+    "tour.css",
     "tour.js",
+    "transport.js",
+    "views.css",
     "views.js"
 ];
 
 mod web {
-    /// What a player's half of a session is in a browser, if it was built.
-    pub(super) const MODULE: Option<&[u8]> = None;
+    include!(concat!(env!("OUT_DIR"), "/web.rs"));
 }
 
 /// Whether a browser can take part.
