@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
-#[derive(clap::Args, Default)]
+#[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// One-way delay to each receiver, in milliseconds.
     #[arg(long, value_name = "MS,MS,...", value_delimiter = ',', default_value = "200,500,800")]
@@ -33,13 +33,8 @@ pub(crate) struct RecordingArguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let question = match arguments.tanks {
-        // No arguments were parsed: the program was started without a command.
-        0 if arguments.delays_ms.is_empty() => Question::default(),
-        tanks => {
-            Question { delays_ms: arguments.delays_ms.clone(), tanks, seconds: arguments.seconds, seed: arguments.seed }
-        }
-    };
+    let (delays_ms, tanks) = (arguments.delays_ms.clone(), arguments.tanks);
+    let question = Question { delays_ms, tanks, seconds: arguments.seconds, seed: arguments.seed };
     let create = |path: &PathBuf| -> Result<Box<dyn Write>> {
         let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Box::new(BufWriter::new(file)))

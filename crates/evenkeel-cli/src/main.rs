@@ -2,6 +2,7 @@
 
 mod bench;
 mod compare;
+mod demo;
 mod join;
 mod lab;
 mod serve;
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 
 /// Accurate and fair multiplayer movement.
 ///
-/// Without a command: `compare` with its defaults.
+/// Without a command: `demo` with its defaults.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -22,6 +23,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Drive in a browser and watch fairness happen: a server, bots as real clients, and a page.
+    Demo(demo::Arguments),
     /// Compares ways of telling others where things are: today's, global time, fewer updates.
     Compare(compare::Arguments),
     /// The laboratory: experiments on one's own data.
@@ -44,7 +47,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
-        None => compare::run(&compare::Arguments::default()),
+        None => demo::run(&demo::Arguments::default()),
+        Some(Command::Demo(arguments)) => demo::run(&arguments),
         Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Lab(command)) => lab::run(&command),
         Some(Command::Bench(arguments)) => bench::run(&arguments),

@@ -1,7 +1,7 @@
 //! What the page is told. See `docs/DEMO.md`.
 
 use crate::settings::Settings;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The version of the feed.
 pub const VERSION: u8 = 1;
@@ -31,7 +31,7 @@ pub enum Text {
 }
 
 /// What the demo is made of at present.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// Which number of state this is: frames belong to one.
     pub generation: u64,
@@ -50,7 +50,7 @@ pub struct State {
 }
 
 /// A craft.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CraftInfo {
     /// Its number in the demo.
     pub id: u32,
@@ -63,7 +63,7 @@ pub struct CraftInfo {
 }
 
 /// A receiver whose picture is shown.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ViewInfo {
     /// Whose.
     pub name: String,
@@ -72,7 +72,7 @@ pub struct ViewInfo {
 }
 
 /// A player's score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Score {
     /// Whose craft.
     pub id: u32,
@@ -83,7 +83,7 @@ pub struct Score {
 }
 
 /// A second in numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Second {
     /// Since the demo began.
     pub time_s: f64,
@@ -98,7 +98,7 @@ pub struct Second {
 }
 
 /// A second of a session.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorldSecond {
     /// By which policy.
     pub policy: String,
@@ -117,7 +117,7 @@ pub struct WorldSecond {
 }
 
 /// A second of a receiver.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReceiverSecond {
     /// Mean distance between what is and what is shown.
     pub error: Option<f64>,
@@ -142,7 +142,7 @@ pub struct ReceiverSecond {
 }
 
 /// What the referee decided.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdicts {
     /// Shots it decided about.
     pub decided: u64,

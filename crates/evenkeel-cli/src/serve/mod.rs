@@ -5,7 +5,7 @@ pub(crate) mod door;
 pub(crate) mod identity;
 mod rates;
 mod settings;
-mod signals;
+pub(crate) mod signals;
 
 use anyhow::{Context, Result};
 use evenkeel::{Budget, Duration};

@@ -1,9 +1,9 @@
-//! What the outside world can tell a running server.
+//! What the outside world can tell a running program.
 
 use anyhow::Result;
 
 /// What was asked for.
-pub(super) enum Asked {
+pub(crate) enum Asked {
     /// To end, by this.
     Stop(&'static str),
     /// To read the certificate and the keys of tokens again.
@@ -11,7 +11,7 @@ pub(super) enum Asked {
 }
 
 /// Ctrl-C, or what a service manager sends.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
     #[cfg(unix)]
@@ -22,7 +22,7 @@ pub(super) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    pub(super) fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
@@ -31,7 +31,7 @@ impl Signals {
         })
     }
 
-    pub(super) async fn asked(&mut self) -> Asked {
+    pub(crate) async fn asked(&mut self) -> Asked {
         tokio::select! {
             _ = self.terminate.recv() => Asked::Stop("SIGTERM"),
             _ = self.interrupt.recv() => Asked::Stop("Ctrl-C"),
@@ -42,11 +42,11 @@ impl Signals {
 
 #[cfg(not(unix))]
 impl Signals {
-    pub(super) fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         Ok(Self {})
     }
 
-    pub(super) async fn asked(&mut self) -> Asked {
+    pub(crate) async fn asked(&mut self) -> Asked {
         // Without signals to be had it runs until it is killed.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -13,11 +13,16 @@
 //! Rows are in order of time for each entity. A path is cut into lives where the entity is not alive, where it is silent for
 //! too long, and where it jumps farther than it can have moved: by its velocity, or, if the trace has none, by how fast it
 //! moves right before and after.
+//!
+//! A recording (`docs/RECORDING.md`) is taken as a trace too: of where its entities really were.
+
+mod recorded;
 
 use super::{Entity, Life, Sample};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use csv::StringRecord;
 use evenkeel::{GlobalTime, Pose, Vec3};
+use evenkeel_link::recording::MAGIC;
 use flate2::read::MultiGzDecoder;
 use std::collections::HashMap;
 use std::fs::File;
@@ -157,7 +162,10 @@ impl Trace {
     /// Reads a trace. Errors name the file and the line.
     pub fn read(path: &Path, cuts: Cuts) -> Result<Self> {
         let name = path.display().to_string();
-        Self::parse(&name, open(path).with_context(|| format!("cannot read {name}"))?, cuts)
+        match open(path).with_context(|| format!("cannot read {name}"))? {
+            Opened::Rows(rows) => Self::parse(&name, rows, cuts),
+            Opened::Recording(recording) => recorded::read(&name, recording, cuts),
+        }
     }
 
     /// Reads a trace from anywhere; errors call it `name`.
@@ -166,7 +174,7 @@ impl Trace {
         let header = reader.headers().map_err(|error| damaged(name, &error))?.clone();
         ensure!(!header.iter().all(str::is_empty), "{name} is empty: it needs a line with column names and rows");
         let columns = Columns::find(&header).with_context(|| format!("{name}, line 1"))?;
-        let mut builder = Builder { max_gap: cuts.max_gap, index: HashMap::new(), entities: Vec::new() };
+        let mut builder = Builder::new(cuts);
         let mut record = StringRecord::new();
         while reader.read_record(&mut record).map_err(|error| damaged(name, &error))? {
             let line = record.position().map_or(0, csv::Position::line);
@@ -174,16 +182,7 @@ impl Trace {
             let row = columns.row(&record).with_context(place)?;
             builder.add(columns.entity(&record).with_context(place)?, row).with_context(place)?;
         }
-        let mut entities: Vec<_> = builder.entities.into_iter().map(|e| (e.name, e.lives)).collect();
-        for (_, lives) in &mut entities {
-            lives.retain(|life| !life.is_empty());
-            if cuts.teleports {
-                *lives = lives.iter().flat_map(|life| cut_at_teleports(life)).collect();
-            }
-        }
-        entities.retain(|(_, lives)| !lives.is_empty());
-        ensure!(!entities.is_empty(), "{name} has no rows of anything alive");
-        Ok(Self { entities })
+        builder.finish(name)
     }
 
     /// The median time between two rows of the same life.
@@ -227,14 +226,28 @@ impl Trace {
     }
 }
 
-/// What the file holds, unpacked if it is gzipped, whatever its name.
-fn open(path: &Path) -> std::io::Result<Box<dyn Read>> {
+/// What a file holds.
+enum Opened {
+    /// Text, unpacked if it was gzipped.
+    Rows(Box<dyn Read>),
+    Recording(Whole),
+}
+
+/// A file, with its first bytes before it again.
+type Whole = Chain<Cursor<Vec<u8>>, BufReader<File>>;
+
+/// What the file holds, whatever its name.
+fn open(path: &Path) -> std::io::Result<Opened> {
     let mut file = BufReader::new(File::open(path)?);
     let mut magic = Vec::new();
-    file.by_ref().take(2).read_to_end(&mut magic)?;
-    let zipped = magic == [0x1F, 0x8B];
-    let whole: Chain<Cursor<Vec<u8>>, BufReader<File>> = Cursor::new(magic).chain(file);
-    Ok(if zipped { Box::new(BufReader::new(MultiGzDecoder::new(whole))) } else { Box::new(whole) })
+    file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic)?;
+    let (recording, zipped) = (magic == MAGIC, magic.starts_with(&[0x1F, 0x8B]));
+    let whole: Whole = Cursor::new(magic).chain(file);
+    Ok(match (recording, zipped) {
+        (true, _) => Opened::Recording(whole),
+        (_, true) => Opened::Rows(Box::new(BufReader::new(MultiGzDecoder::new(whole)))),
+        _ => Opened::Rows(Box::new(whole)),
+    })
 }
 
 fn damaged(name: &str, error: &csv::Error) -> anyhow::Error {
@@ -339,12 +352,30 @@ struct Growing {
 }
 
 struct Builder {
-    max_gap: f64,
+    cuts: Cuts,
     index: HashMap<String, usize>,
     entities: Vec<Growing>,
 }
 
 impl Builder {
+    fn new(cuts: Cuts) -> Self {
+        Self { cuts, index: HashMap::new(), entities: Vec::new() }
+    }
+
+    /// The trace, if there is anything in it.
+    fn finish(self, name: &str) -> Result<Trace> {
+        let mut entities: Vec<_> = self.entities.into_iter().map(|e| (e.name, e.lives)).collect();
+        for (_, lives) in &mut entities {
+            lives.retain(|life| !life.is_empty());
+            if self.cuts.teleports {
+                *lives = lives.iter().flat_map(|life| cut_at_teleports(life)).collect();
+            }
+        }
+        entities.retain(|(_, lives)| !lives.is_empty());
+        ensure!(!entities.is_empty(), "{name} has no rows of anything alive");
+        Ok(Trace { entities })
+    }
+
     fn add(&mut self, name: &str, row: Row) -> Result<()> {
         let index = match self.index.get(name) {
             Some(&index) => index,
@@ -364,7 +395,7 @@ impl Builder {
         );
         entity.last_seconds = row.seconds;
         let before = entity.lives.last().and_then(|life| life.last());
-        let cut = before.is_some_and(|before| row.seconds - before.seconds > self.max_gap);
+        let cut = before.is_some_and(|before| row.seconds - before.seconds > self.cuts.max_gap);
         if row.status & ALIVE == 0 {
             entity.lives.push(Vec::new());
         } else if cut {

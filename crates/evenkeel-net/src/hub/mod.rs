@@ -214,6 +214,7 @@ impl Hub {
         })?;
         let receiver = Receiver::new(ReceiverConfig {
             max_datagram: config.max_datagram,
+            history: config.history,
             require_grants: true,
             ..ReceiverConfig::default()
         })?;

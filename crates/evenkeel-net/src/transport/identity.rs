@@ -108,8 +108,8 @@ impl Identity {
         self.chain.iter().map(|der| pem("CERTIFICATE", der)).collect()
     }
 
-    /// A server's settings for TLS.
-    pub(super) fn tls(&self, protocol: &[u8]) -> Result<rustls::ServerConfig, Error> {
+    /// A server's settings for TLS 1.3, over which the given protocol is spoken: for a server of one's own beside this one.
+    pub fn tls(&self, protocol: &[u8]) -> Result<rustls::ServerConfig, Error> {
         let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
         let mut tls = rustls::ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&rustls::version::TLS13])

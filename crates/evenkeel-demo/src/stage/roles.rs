@@ -1,0 +1,81 @@
+//! Who takes part besides people, and what their networks are unless somebody says otherwise.
+
+use crate::settings::{Crowd, Network, Settings};
+use std::collections::BTreeMap;
+
+/// How far away the receivers of the papers are. Milliseconds.
+const PAPERS: [f64; 3] = [200.0, 500.0, 800.0];
+/// How far away the bots of the internet are. Milliseconds.
+const INTERNET: [f64; 8] = [20.0, 45.0, 70.0, 100.0, 130.0, 170.0, 210.0, 250.0];
+
+/// A part in the play.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Role {
+    pub(super) name: String,
+    /// Unless somebody says otherwise.
+    pub(super) network: Network,
+    /// Whether it has a craft.
+    pub(super) drives: bool,
+    /// Whether what it sees is shown and measured.
+    pub(super) watches: bool,
+}
+
+/// All of them, in the order in which they are shown.
+pub(super) fn roles(settings: &Settings) -> Vec<Role> {
+    let bot = |number: usize| format!("bot {}", number + 1);
+    match settings.crowd {
+        Crowd::Papers => {
+            let bots = (0..settings.bots as usize).map(|n| Role {
+                name: bot(n),
+                network: Network::NEAR,
+                drives: true,
+                watches: false,
+            });
+            let receivers = PAPERS.into_iter().map(|delay| {
+                let network = Network::at(delay);
+                Role { name: format!("{delay} ms"), network, drives: false, watches: true }
+            });
+            bots.chain(receivers).collect()
+        }
+        Crowd::Internet => {
+            let bots = INTERNET.into_iter().enumerate();
+            bots.map(|(n, delay)| Role { name: bot(n), network: Network::at(delay), drives: true, watches: true })
+                .collect()
+        }
+    }
+}
+
+/// Gives everybody a network: who is new gets the one of its role, who has gone loses its own, and people keep theirs.
+pub(super) fn cast_networks(before: &Settings, settings: &mut Settings) {
+    let old: BTreeMap<String, Network> = roles(before).into_iter().map(|role| (role.name, role.network)).collect();
+    // A bot of another crowd is another one, whatever it is called.
+    let same = before.crowd == settings.crowd;
+    let roles = roles(settings);
+    let stays = |name: &String| same && roles.iter().any(|role| role.name == *name);
+    settings.players.retain(|name, _| !old.contains_key(name) || stays(name));
+    for role in roles {
+        settings.players.entry(role.name).or_insert(role.network);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_has_a_network_and_keeps_it() {
+        let mut settings = Settings { bots: 2, ..Settings::default() };
+        settings.players.insert("Ada".into(), Network::at(7.0));
+        cast_networks(&settings.clone(), &mut settings);
+        let names: Vec<&str> = settings.players.keys().map(String::as_str).collect();
+        assert_eq!(names, ["200 ms", "500 ms", "800 ms", "Ada", "bot 1", "bot 2"]);
+        settings.players.insert("200 ms".into(), Network::at(250.0));
+        let mut more = Settings { bots: 3, ..settings.clone() };
+        cast_networks(&settings, &mut more);
+        assert_eq!((more.players["200 ms"].delay_ms, more.players["bot 3"]), (250.0, Network::NEAR));
+        let mut internet = Settings { crowd: Crowd::Internet, ..more.clone() };
+        cast_networks(&more, &mut internet);
+        assert_eq!((internet.players.len(), internet.players["bot 8"].delay_ms), (9, 250.0));
+        assert_eq!((internet.players["bot 1"].delay_ms, internet.players["Ada"].delay_ms), (20.0, 7.0));
+    }
+}
