@@ -151,10 +151,13 @@ impl House {
         }
     }
 
-    /// Decides by another policy from now on, in a world.
+    /// Decides by a policy from now on, in a world, without debts from before.
     pub(super) fn set_policy(&self, world: usize, how: &World) {
         if let Ok(policy) = how.policy(self.seed) {
-            self.with(world, |hub, _| hub.set_policy(policy));
+            self.with(world, |hub, now| {
+                hub.set_policy(policy);
+                hub.clear_books(now)
+            });
         }
     }
 

@@ -222,13 +222,13 @@ impl Show {
         }
         let (worlds, views) = (1 + usize::from(self.settings.right.is_some()), self.views().count());
         self.gauge = Gauge::new(self.settings.game, worlds, views);
-        self.clerk.reset();
     }
 
     /// Looks who has joined from outside.
     fn follow_people(&mut self, now: GlobalTime) {
         let before = self.people.names.clone();
-        if !self.people.follow(&self.house, &mut self.cast, &self.settings, now) {
+        let is_out = |host| self.referee.is_out(host);
+        if !self.people.follow(&self.house, &mut self.cast, &self.settings, is_out, now) {
             return;
         }
         let after = self.people.names.clone();
