@@ -1,8 +1,15 @@
 //! The stage on real sockets: what is set acts, and what is measured shows it.
 
-use evenkeel_demo::feed::{Frame, Second, Text, WorldSecond};
+use evenkeel::{Pose, Threshold, Vec3};
+use evenkeel_demo::feed::{Frame, Mark, Second, Text, WorldSecond};
 use evenkeel_demo::settings::Settings;
 use evenkeel_demo::stage::{Stage, StageConfig};
+use evenkeel_games::words::{GameKind, about};
+use evenkeel_net::Client;
+use evenkeel_net::levels::Level;
+use evenkeel_net::protocol::SERVER;
+use evenkeel_net::seat::SeatConfig;
+use evenkeel_net::transport::Trust;
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -174,44 +181,34 @@ async fn lag_makes_ships_more_exact() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn zz_long() {
-    let stage = stage(serde_json::from_str(&std::env::var("PATCH").unwrap_or("{}".into())).unwrap()).await;
-    let mut texts = stage.texts();
-    let span: f64 = std::env::var("SPAN").unwrap_or("33".into()).parse().unwrap();
-    loop {
-        let second = second(&mut texts, 0.0).await;
-        for w in &second.worlds {
-            let f = |v: Option<f64>| v.map_or("-".into(), |v| format!("{v:.2}"));
-            println!(
-                "{:.0} cpu {} {:8} v/s {:.0} b/s {:.0} mean {} std {} max {} | {}",
-                second.time_s,
-                f(second.server_cpu),
-                w.policy,
-                w.vectors_per_s,
-                w.bytes_per_s,
-                f(w.mean),
-                f(w.std),
-                f(w.max),
-                w.receivers
-                    .iter()
-                    .map(|r| format!(
-                        "e{} w{} d{} l{} c{} a{} v{}",
-                        f(r.error),
-                        f(r.window),
-                        f(r.delay_ms),
-                        f(r.loss),
-                        f(r.clock_error_ms),
-                        f(r.agreement),
-                        f(r.vectors_per_s)
-                    ))
-                    .collect::<Vec<_>>()
-                    .join(" | ")
-            );
+async fn who_joins_from_outside_is_seen_in_both_worlds() {
+    let stage = stage(json!({"bots": 1})).await;
+    let play = stage.play();
+    let url = format!("https://127.0.0.1:{}/", play.port);
+    let seat = SeatConfig { session: play.session.into(), ..SeatConfig::named("Ada") };
+    let ada = Client::start(&url, Trust::Hashes(play.hashes), seat).expect("a client");
+    let place = Vec3::new(20.0, -40.0, 0.0);
+    let mut tank = None;
+    let shown = |frame: &Frame| {
+        let at_place = |mark: &Mark| mark.flags & 1 == 1 && (mark.x - 20.0).hypot(mark.y + 40.0) < 1.0;
+        frame.shown.len() == 2 && frame.shown.iter().flatten().all(|view| view.get(1).is_some_and(at_place))
+    };
+    let mut frames = stage.frames();
+    let seen = async {
+        while !shown(&frames.borrow_and_update()) {
+            tank = tank.or_else(|| ada.make(Threshold::within(0.1), about(GameKind::Tanks)).ok());
+            let _ = tank.map(|tank| ada.observe(tank, Pose::at(place).facing(0.0)));
+            let _ = ada.send(SERVER, Level::Quickest, b"nonsense".to_vec());
+            frames.changed().await.expect("it goes on");
         }
-        if second.time_s > span {
-            println!("{:?} {:?}", second.verdicts, stage.state().scores);
-            break;
-        }
-    }
+    };
+    timeout(PATIENCE, seen).await.expect("everybody sees her");
+    let state = stage.state();
+    assert_eq!(state.crafts.iter().map(|craft| craft.human).collect::<Vec<_>>(), [false, true]);
+    assert!(state.settings.players.contains_key("Ada"));
+    stage.set(&json!({"players": {"Ada": {"delay_ms": 30}}})).expect("she has a network too");
+    drop(ada);
+    picture(&stage, "she has left", |frame| frame.truth.len() == 1).await;
+    assert!(!stage.state().settings.players.contains_key("Ada"));
     stage.stop().await;
 }

@@ -112,9 +112,10 @@ impl Show {
 
     fn tick(&mut self) {
         let now = self.house.now();
+        // Whoever has come or gone changes the settings too: a picture never belongs to another state than the one it says.
+        self.follow_people(now);
         self.follow_settings(now);
         self.cast.connect(&self.house, &self.settings, now);
-        self.follow_people(now);
         let stepped = self.step(now);
         let entities = self.entities();
         let left = self.look(LEFT, &entities[LEFT], |_| true);
