@@ -138,7 +138,9 @@ async fn even_is_fairer_than_every_third() {
     let mut texts = stage.texts();
     tokio::time::sleep(Duration::from_millis(1_200)).await;
     let second = second(&mut texts, 30.0).await;
+    let hits: u32 = stage.state().scores.iter().map(|score| score.hits).sum();
     stage.stop().await;
+    assert!(hits > 0 && second.verdicts.decided >= 3 * second.verdicts.wrong, "{hits} hits, {:?}", second.verdicts);
     let [left, right] = &second.worlds[..] else { panic!("two worlds") };
     let deviation = |world: &WorldSecond| world.std.zip(world.mean).expect("something is shown");
     let (every_third, even) = (deviation(left), deviation(right));
