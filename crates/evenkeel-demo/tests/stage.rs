@@ -1,8 +1,15 @@
 //! The stage on real sockets: what is set acts, and what is measured shows it.
 
-use evenkeel_demo::feed::{Frame, Second, Text};
+use evenkeel::{Pose, Threshold, Vec3};
+use evenkeel_demo::feed::{Frame, Mark, Second, Text, WorldSecond};
 use evenkeel_demo::settings::Settings;
 use evenkeel_demo::stage::{Stage, StageConfig};
+use evenkeel_games::words::{GameKind, about};
+use evenkeel_net::Client;
+use evenkeel_net::levels::Level;
+use evenkeel_net::protocol::SERVER;
+use evenkeel_net::seat::SeatConfig;
+use evenkeel_net::transport::Trust;
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -66,5 +73,144 @@ async fn tanks_move_and_are_seen_in_all_views() {
     let mut texts = stage.texts();
     let second = second(&mut texts, 2.0).await;
     assert!(second.worlds.len() == 2 && second.worlds[0].vectors_per_s > 1.0, "{second:?}");
+    stage.stop().await;
+}
+
+/// The mean error of each receiver on the left, over so many seconds of a window.
+async fn errors(stage: &Stage, seconds: f64) -> Vec<f64> {
+    let mut texts = stage.texts();
+    // What was under way when the window began is told first.
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    let second = second(&mut texts, seconds).await;
+    second.worlds[0].receivers.iter().map(|receiver| receiver.window.expect("it shows something")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settings_act_at_once_and_nonsense_is_refused() {
+    let stage = stage(json!({"bots": 2, "right": null, "left": {"policy": "base"}})).await;
+    picture(&stage, "two are shown", |frame| all_shown(frame, 1, 3, 2)).await;
+    for nonsense in [json!({"bots": 0}), json!({"left": {"policy": "x"}}), json!({"players": {"x": {"delay_ms": 1}}})] {
+        assert!(stage.set(&nonsense).is_err(), "{nonsense}");
+    }
+    let none = json!({"players": {"Eve": {"delay_ms": 1, "jitter_ms": 0, "loss_percent": 0}}});
+    let error = stage.set(&none).expect_err("nobody is called that").to_string();
+    assert!(error.starts_with("there is no player `Eve`; there are 200 ms, 500 ms, 800 ms, bot 1"), "{error}");
+    // More bots, and the other world.
+    stage.set(&json!({"bots": 5, "right": {"policy": "even", "budget": "1/3"}})).expect("it can be");
+    let before: Vec<u32> = stage.state().crafts.iter().map(|craft| craft.id).collect();
+    picture(&stage, "five are shown twice", |frame| all_shown(frame, 2, 3, 5)).await;
+    let state = stage.state();
+    let after: Vec<u32> = state.crafts.iter().map(|craft| craft.id).collect();
+    assert_eq!((after.len(), &after[..2]), (5, &before[..]), "who was there is not disturbed");
+    // Another network, as the session itself measures it.
+    stage.set(&json!({"players": {"200 ms": {"delay_ms": 60}}})).expect("it can be");
+    let mut texts = stage.texts();
+    let near = |second: &Second| second.worlds[0].receivers[0].delay_ms.is_some_and(|delay| delay < 100.0);
+    let measured = async { while !near(&second(&mut texts, 0.0).await) {} };
+    timeout(PATIENCE, measured).await.expect("the session notices");
+    assert_eq!(stage.state().views[0].delay_ms, 60.0);
+    // Other players, one world, another game.
+    stage.set(&json!({"crowd": "internet", "right": null, "game": "ships"})).expect("it can be");
+    let flies = picture(&stage, "eight fly", |frame| all_shown(frame, 1, 8, 8)).await;
+    let own = |view: usize| (0..8).filter(|craft| flies.shown[0][view][*craft].flags & 4 != 0).collect::<Vec<_>>();
+    let in_the_game = |craft: usize| flies.truth[craft].flags == 1;
+    assert!((0..8).all(|view| !in_the_game(view) || own(view) == [view]), "{flies:?}");
+    stage.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn from_arrival_everything_is_shown_late() {
+    let stage = stage(json!({"right": null, "left": {"policy": "base"}})).await;
+    picture(&stage, "all is shown", |frame| all_shown(frame, 1, 3, 4)).await;
+    stage.reset();
+    let global = errors(&stage, 8.0).await;
+    stage.set(&json!({"clock": "local"})).expect("it can be");
+    let local = errors(&stage, 8.0).await;
+    stage.stop().await;
+    assert!(local[1] > 2.0 * global[1] && local[1] > 4.0, "{local:?} from arrival, {global:?} from generation");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn even_is_fairer_than_every_third() {
+    let stage = stage(json!({"crowd": "internet"})).await;
+    picture(&stage, "all is shown", |frame| all_shown(frame, 2, 8, 8)).await;
+    stage.reset();
+    let mut texts = stage.texts();
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    let second = second(&mut texts, 30.0).await;
+    let hits: u32 = stage.state().scores.iter().map(|score| score.hits).sum();
+    stage.stop().await;
+    assert!(hits > 0 && second.verdicts.decided >= 3 * second.verdicts.wrong, "{hits} hits, {:?}", second.verdicts);
+    let [left, right] = &second.worlds[..] else { panic!("two worlds") };
+    let deviation = |world: &WorldSecond| world.std.zip(world.mean).expect("something is shown");
+    let (every_third, even) = (deviation(left), deviation(right));
+    assert!(even.0 < every_third.0 && even.1 < every_third.1, "{even:?} and not below {every_third:?}");
+    let clocks = second.worlds.iter().flat_map(|world| &world.receivers).filter_map(|r| r.clock_error_ms);
+    let worst = clocks.fold(0.0, f64::max);
+    assert!(worst < 25.0, "a clock is {worst} ms off");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_restart_everybody_is_back() {
+    let stage = stage(json!({"bots": 2})).await;
+    picture(&stage, "all is shown", |frame| all_shown(frame, 2, 3, 2)).await;
+    let play = stage.play();
+    stage.restart_server().await;
+    picture(&stage, "something is missing", |frame| !all_shown(frame, 2, 3, 2)).await;
+    picture(&stage, "all is shown again", |frame| all_shown(frame, 2, 3, 2)).await;
+    assert_eq!(stage.play(), play);
+    let mut texts = stage.texts();
+    let far = |second: &Second| second.worlds[0].receivers[2].delay_ms.is_some_and(|delay| delay > 600.0);
+    let measured = async { while !far(&second(&mut texts, 0.0).await) {} };
+    timeout(PATIENCE, measured).await.expect("networks are as they were");
+    stage.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lag_makes_ships_more_exact() {
+    let stage = stage(json!({"game": "ships", "right": null, "left": {"policy": "base"}})).await;
+    picture(&stage, "all is shown", |frame| all_shown(frame, 1, 3, 4)).await;
+    stage.reset();
+    let at_once = errors(&stage, 8.0).await;
+    stage.set(&json!({"lag": {"movement_ms": 300}})).expect("it can be");
+    // It comes gradually, for as long as it takes everybody to hear of it.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    stage.reset();
+    let late = errors(&stage, 8.0).await;
+    stage.stop().await;
+    let (sooner, later): (f64, f64) = (at_once.iter().sum(), late.iter().sum());
+    assert!(later < 0.8 * sooner && late[0] < 0.5 * at_once[0], "{late:?} with lag, {at_once:?} without");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_joins_from_outside_is_seen_in_both_worlds() {
+    let stage = stage(json!({"bots": 1})).await;
+    let play = stage.play();
+    let url = format!("https://127.0.0.1:{}/", play.port);
+    let seat = SeatConfig { session: play.session.into(), ..SeatConfig::named("Ada") };
+    let ada = Client::start(&url, Trust::Hashes(play.hashes), seat).expect("a client");
+    let place = Vec3::new(20.0, -40.0, 0.0);
+    let mut tank = None;
+    let shown = |frame: &Frame| {
+        let at_place = |mark: &Mark| mark.flags & 1 == 1 && (mark.x - 20.0).hypot(mark.y + 40.0) < 1.0;
+        frame.shown.len() == 2 && frame.shown.iter().flatten().all(|view| view.get(1).is_some_and(at_place))
+    };
+    let mut frames = stage.frames();
+    let seen = async {
+        while !shown(&frames.borrow_and_update()) {
+            tank = tank.or_else(|| ada.make(Threshold::within(0.1), about(GameKind::Tanks)).ok());
+            let _ = tank.map(|tank| ada.observe(tank, Pose::at(place).facing(0.0)));
+            let _ = ada.send(SERVER, Level::Quickest, b"nonsense".to_vec());
+            frames.changed().await.expect("it goes on");
+        }
+    };
+    timeout(PATIENCE, seen).await.expect("everybody sees her");
+    let state = stage.state();
+    assert_eq!(state.crafts.iter().map(|craft| craft.human).collect::<Vec<_>>(), [false, true]);
+    assert!(state.settings.players.contains_key("Ada"));
+    stage.set(&json!({"players": {"Ada": {"delay_ms": 30}}})).expect("she has a network too");
+    drop(ada);
+    picture(&stage, "she has left", |frame| frame.truth.len() == 1).await;
+    assert!(!stage.state().settings.players.contains_key("Ada"));
     stage.stop().await;
 }

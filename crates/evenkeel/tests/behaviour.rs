@@ -622,3 +622,24 @@ fn the_first_pose_of_an_adopted_entity_knows_its_velocity() {
     let known = old.receivers[0].handover(TANK).unwrap();
     assert_eq!((known.entity, known.epoch), (handover.entity, handover.epoch));
 }
+
+#[test]
+fn cleared_books_begin_anew_and_nobody_else_notices() {
+    let far = |world: &World| {
+        let ledger = world.sender.ledger();
+        ledger.fairness_of(ledger.receiver(HostId(1)).unwrap(), world.now)
+    };
+    let mut world = with_tank(World::new(lossless(), &[20, 300]));
+    world.run(8_000, drive);
+    let before = far(&world);
+    assert!(before.error.total() > 3.0 && before.shown > ms(7_000), "{before:?}");
+    world.sender.clear_books(world.now).unwrap();
+    let after = far(&world);
+    // What is on its way, and what is not known to have arrived, is open.
+    assert!(after.error.total() < 0.2 * before.error.total() && after.shown < ms(900), "{after:?}");
+    assert_eq!(after.vectors, before.vectors);
+    world.run(8_000, drive);
+    let again = far(&world);
+    assert!((again.mean_distance / before.mean_distance - 1.0).abs() < 0.15, "{again:?} after {before:?}");
+    assert!(world.receivers.iter().all(|receiver| receiver.place(TANK, world.now).is_ok()));
+}

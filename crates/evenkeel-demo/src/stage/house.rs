@@ -3,9 +3,9 @@
 use super::{StageConfig, StageError};
 use crate::settings::{Network, Settings, World};
 use evenkeel::{Duration, GlobalTime, Instant, LagChange, Placing};
-use evenkeel_net::Server;
 use evenkeel_net::hub::{Hub, HubConfig, Open};
 use evenkeel_net::transport::{Conditioner, Identity, ListenConfig, Rate, Trust};
+use evenkeel_net::{Server, ServerConfig, ServerError};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// The sessions by world.
@@ -74,7 +74,7 @@ impl House {
             conditioner: Some(Conditioner::new(config.seed)),
             ..ListenConfig::new(config.address, identity)
         };
-        let server = Server::start_many(listen.clone(), sessions(&config.settings, config.seed)?).await;
+        let server = start(listen.clone(), sessions(&config.settings, config.seed)?).await;
         let server = server.map_err(StageError::Server)?;
         // It is to come back where it was.
         listen.address = server.address();
@@ -88,8 +88,7 @@ impl House {
         let mut tries = 0;
         loop {
             tries += 1;
-            let started = Server::start_many(self.listen.clone(), sessions(settings, self.seed)?).await;
-            match started {
+            match start(self.listen.clone(), sessions(settings, self.seed)?).await {
                 Ok(server) => {
                     self.time = Time::of(&server);
                     self.server = Some(server);
@@ -151,10 +150,13 @@ impl House {
         }
     }
 
-    /// Decides by another policy from now on, in a world.
+    /// Decides by a policy from now on, in a world, without debts from before.
     pub(super) fn set_policy(&self, world: usize, how: &World) {
         if let Ok(policy) = how.policy(self.seed) {
-            self.with(world, |hub, _| hub.set_policy(policy));
+            self.with(world, |hub, now| {
+                hub.set_policy(policy);
+                hub.clear_books(now)
+            });
         }
     }
 
@@ -171,6 +173,13 @@ impl House {
             self.with(world, |hub, now| hub.set_lag(change, now));
         }
     }
+}
+
+/// On a thread of its own: it ends with everything that belongs to it, the ports included, whatever is still under way.
+async fn start(listen: ListenConfig, sessions: Vec<HubConfig>) -> Result<Server, ServerError> {
+    let config = ServerConfig { listen, sessions, host_clock: None };
+    let started = tokio::task::spawn_blocking(move || Server::spawn(config)).await;
+    started.unwrap_or_else(|error| Err(ServerError::Thread(std::io::Error::other(error))))
 }
 
 /// Both sessions, as they are set. The right one is there also while nobody is in it.

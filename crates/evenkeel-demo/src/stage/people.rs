@@ -32,8 +32,15 @@ pub(super) struct People {
 type Present = (HostId, String, Option<(EntityId, Option<State>)>);
 
 impl People {
-    /// Looks who is here. Answers whether that has changed.
-    pub(super) fn follow(&mut self, house: &House, cast: &mut Cast, settings: &Settings, now: GlobalTime) -> bool {
+    /// Looks who is here; of whoever is out of the game, nothing is. Answers whether that has changed.
+    pub(super) fn follow(
+        &mut self,
+        house: &House,
+        cast: &mut Cast,
+        settings: &Settings,
+        is_out: impl Fn(HostId) -> bool,
+        now: GlobalTime,
+    ) -> bool {
         let Some(present) = house.with(LEFT, |hub, _| present(hub, settings, now)) else { return false };
         let hosts: Vec<HostId> = present.iter().map(|(host, ..)| *host).collect();
         cast.forget_but(&hosts);
@@ -51,7 +58,7 @@ impl People {
             }
             if let Some(person) = self.here.get_mut(&host) {
                 person.entity = craft.map(|(entity, _)| entity);
-                person.track.note(now, craft.and_then(|(_, state)| state).map(onwards));
+                person.track.note(now, craft.and_then(|(_, state)| state).filter(|_| !is_out(host)).map(onwards));
             }
         }
         changed || before.0 != self.names

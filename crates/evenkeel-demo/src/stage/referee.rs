@@ -122,6 +122,11 @@ impl Referee {
         verdicts
     }
 
+    /// Whether somebody was hit, and is not back yet.
+    pub(super) fn is_out(&self, host: HostId) -> bool {
+        self.out.contains_key(&host)
+    }
+
     /// Forgets who is not here any more.
     pub(super) fn forget_but(&mut self, present: &[HostId]) {
         self.fired.retain(|host, _| present.contains(host));

@@ -5,7 +5,7 @@ use super::house::House;
 use crate::feed::{ReceiverSecond, Second, WorldSecond};
 use crate::settings::Settings;
 use evenkeel_net::report::{ReceiverReport, SessionReport, Spread};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 /// The system counts time in so many parts of a second, wherever it has `/proc`.
@@ -16,16 +16,19 @@ pub(super) struct Clerk {
     started: Instant,
     last: Instant,
     cpu: Option<f64>,
-    /// By world: vectors and bytes in all, and vectors and losses by receiver.
-    counts: [Counts; 2],
-    /// The same at the last change.
-    since: [Counts; 2],
+    /// By world, of the last seconds, newest last.
+    counts: [VecDeque<Counts>; 2],
 }
 
+/// Losses are rare: they are counted over so many seconds.
+const LOSSES_OVER: usize = 10;
+
+/// What was sent so far.
 #[derive(Clone, Default)]
 struct Counts {
     vectors: u64,
     bytes: u64,
+    /// Vectors and losses.
     receivers: BTreeMap<String, (u64, u64)>,
 }
 
@@ -39,7 +42,7 @@ impl Counts {
 impl Clerk {
     pub(super) fn new() -> Self {
         let now = Instant::now();
-        Self { started: now, last: now, cpu: cpu_seconds(), counts: Default::default(), since: Default::default() }
+        Self { started: now, last: now, cpu: cpu_seconds(), counts: Default::default() }
     }
 
     /// Seconds since the demo began.
@@ -50,11 +53,6 @@ impl Clerk {
     /// Whether a second has passed.
     pub(super) fn is_due(&self) -> bool {
         self.last.elapsed().as_secs_f64() >= 1.0
-    }
-
-    /// Begins anew.
-    pub(super) fn reset(&mut self) {
-        self.since = self.counts.clone();
     }
 
     /// The numbers of the second that has passed.
@@ -86,7 +84,8 @@ impl Clerk {
     ) -> WorldSecond {
         let now = Counts::of(report);
         let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / span;
-        let (before, since) = (&self.counts[world], &self.since[world]);
+        let (none, past) = (Counts::default(), &self.counts[world]);
+        let (before, since) = (past.back().unwrap_or(&none), past.front().unwrap_or(&none));
         let receivers: Vec<ReceiverSecond> = views
             .iter()
             .zip(accounts)
@@ -109,7 +108,11 @@ impl Clerk {
             max: spread.map(|spread| spread.max),
             receivers,
         };
-        self.counts[world] = now;
+        let counts = &mut self.counts[world];
+        counts.push_back(now);
+        while counts.len() > LOSSES_OVER {
+            counts.pop_front();
+        }
         second
     }
 }

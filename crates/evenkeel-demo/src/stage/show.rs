@@ -112,9 +112,10 @@ impl Show {
 
     fn tick(&mut self) {
         let now = self.house.now();
+        // Whoever has come or gone changes the settings too: a picture never belongs to another state than the one it says.
+        self.follow_people(now);
         self.follow_settings(now);
         self.cast.connect(&self.house, &self.settings, now);
-        self.follow_people(now);
         let stepped = self.step(now);
         let entities = self.entities();
         let left = self.look(LEFT, &entities[LEFT], |_| true);
@@ -222,13 +223,13 @@ impl Show {
         }
         let (worlds, views) = (1 + usize::from(self.settings.right.is_some()), self.views().count());
         self.gauge = Gauge::new(self.settings.game, worlds, views);
-        self.clerk.reset();
     }
 
     /// Looks who has joined from outside.
     fn follow_people(&mut self, now: GlobalTime) {
         let before = self.people.names.clone();
-        if !self.people.follow(&self.house, &mut self.cast, &self.settings, now) {
+        let is_out = |host| self.referee.is_out(host);
+        if !self.people.follow(&self.house, &mut self.cast, &self.settings, is_out, now) {
             return;
         }
         let after = self.people.names.clone();

@@ -315,6 +315,12 @@ impl Hub {
         self.sender.set_policy(policy);
     }
 
+    /// Begins the books about everybody's errors anew. See [`Sender::clear_books`].
+    pub fn clear_books(&mut self, now: Instant) -> Result<(), SenderError> {
+        let now = self.now(now);
+        self.sender.clear_books(now)
+    }
+
     /// Everybody shows things later, or sooner, from when the change begins: leave time for the news to travel.
     pub fn set_lag(&mut self, change: LagChange, now: Instant) -> Result<(), SenderError> {
         let now = self.now(now);

@@ -352,6 +352,19 @@ impl Ledger {
         }
     }
 
+    /// Forgets what everybody has suffered so far.
+    pub(crate) fn clear(&mut self, now: GlobalTime) {
+        for entity in self.entities().collect::<Vec<_>>() {
+            for receiver in self.receivers() {
+                let (book, context) = self.split(entity, receiver);
+                book.clear(context, now);
+            }
+        }
+        for receiver in &mut self.receivers {
+            (receiver.past_error, receiver.past_shown) = (SplitError::default(), Duration::ZERO);
+        }
+    }
+
     /// One pair's book together with what its arithmetic needs.
     pub(crate) fn split(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> (&mut PairBook, Context<'_>) {
         let EntityBook { exported, pairs, .. } = &mut self.entities[entity.0];

@@ -214,7 +214,11 @@ impl PairBook {
             self.flights[index] = arrived;
             let correction = self.error(context, start, self.until) - without;
             self.settled += correction;
-            self.faded += correction.total();
+            self.faded = (self.faded + correction.total()).max(0.0);
+            if self.settled.total() < 0.0 {
+                // It was booked before the books were cleared.
+                self.settled = SplitError::default();
+            }
         } else {
             self.flights[index] = arrived;
         }
@@ -297,6 +301,13 @@ impl PairBook {
         if self.last_arrived().is_some_and(|f| f.vector == number) {
             self.anchor = Some(Box::new((number, *motion)));
         }
+    }
+
+    /// Begins anew at what is known by now; what is open stays to be booked.
+    pub(crate) fn clear(&mut self, context: Context<'_>, now: GlobalTime) {
+        self.close(context, now);
+        (self.settled, self.faded) = (SplitError::default(), 0.0);
+        self.shown_since = self.shown_since.map(|since| since.max(self.until));
     }
 
     /// Before the entity leaves or changes hands: closes the books with what is known and believed, and forgets flights.

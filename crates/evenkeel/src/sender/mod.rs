@@ -500,6 +500,14 @@ impl Sender {
         Ok(())
     }
 
+    /// Begins the books about errors anew: nobody owes, or is owed, anything from before. For comparing policies one after the other;
+    /// what is still open, for about a round trip, is booked as ever.
+    pub fn clear_books(&mut self, now: GlobalTime) -> Result<(), SenderError> {
+        self.advance(now)?;
+        self.ledger.clear(now);
+        Ok(())
+    }
+
     /// One receiver shows things later, or sooner, than the others: because it chose to, or because its delay asks for it.
     pub fn set_receiver_lag(&mut self, host: HostId, change: LagChange, now: GlobalTime) -> Result<(), SenderError> {
         let receiver = self.receiver(host)?;
