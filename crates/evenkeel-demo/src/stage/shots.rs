@@ -103,9 +103,9 @@ mod tests {
         GlobalTime::from_millis(millis)
     }
 
-    /// Fired at 1 s from the west along a free lane.
+    /// Fired at 1 s from the west towards a wall in the east.
     fn shot() -> Shot {
-        Shot { number: 1, at: at(1_000), position: Vec3::new(-100.0, 40.0, 0.0), heading: 0.0 }
+        Shot { number: 1, at: at(1_000), position: Vec3::new(-100.0, 20.0, 0.0), heading: 0.0 }
     }
 
     fn outcome(game: GameName, targets: &[(u32, Vec3)]) -> Option<Option<u32>> {
@@ -119,12 +119,14 @@ mod tests {
 
     #[test]
     fn the_first_in_the_way_is_hit() {
-        let (near, far) = ((1, Vec3::new(-60.0, 41.0, 0.0)), (2, Vec3::new(-40.0, 40.0, 0.0)));
+        let (near, far) = ((1, Vec3::new(-60.0, 21.0, 0.0)), (2, Vec3::new(-40.0, 20.0, 0.0)));
         for game in [GameName::Tanks, GameName::Ships] {
             assert_eq!(outcome(game, &[far, near]), Some(Some(1)), "{game:?}");
-            assert_eq!(outcome(game, &[(3, Vec3::new(-60.0, 60.0, 0.0))]), Some(None), "{game:?}");
+            assert_eq!(outcome(game, &[(3, Vec3::new(-60.0, 40.0, 0.0))]), Some(None), "{game:?}");
         }
-        let hidden = (4, Vec3::new(100.0, 40.0, 0.0));
+        let hidden = (4, Vec3::new(120.0, 20.0, 0.0));
+        let before = (5, Vec3::new(95.0, 20.0, 0.0));
         assert_eq!(outcome(GameName::Tanks, &[hidden]), Some(None), "behind a wall");
+        assert_eq!(outcome(GameName::Tanks, &[hidden, before]), Some(Some(5)), "before it");
     }
 }
