@@ -34,7 +34,7 @@ fn main() {
 
 /// The module, nothing if that is what is wanted, or why there is none.
 fn find(here: &Path, out: &Path) -> Result<Option<PathBuf>, String> {
-    if let Some(wanted) = env::var_os("EVENKEEL_WEB") {
+    if let Some(wanted) = env::var_os("EVENKEEL_WEB").filter(|wanted| !wanted.is_empty()) {
         if wanted == "none" {
             return Ok(None);
         }

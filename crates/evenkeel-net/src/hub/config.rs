@@ -26,8 +26,6 @@ pub struct HubConfig {
     /// How players place what they are told. Default: global time, no lag, extrapolation for at most 10 s: a policy that sends a
     /// fraction of all vectors leaves out heartbeats too.
     pub placing: Placing,
-    /// How far back the server can [recall](evenkeel::Receiver::recall) where things were. Default: 1 s.
-    pub history: Duration,
     /// Who sends movement to whom. Default: everybody to the server, and the server to everybody.
     pub model: Model,
     /// By which policy, and with which budget, players send to each other where they do: as
@@ -51,7 +49,8 @@ pub struct HubConfig {
     pub hello_within: Duration,
     /// How long the place of a player is kept whose connection was lost. Default: 10 s.
     pub rejoin_within: Duration,
-    /// How far back [`seen_by`](super::Hub::seen_by) remembers what players were shown; three round trips and a second at least,
+    /// How far back the server can [recall](evenkeel::Receiver::recall) where things were, and
+    /// [`seen_by`](super::Hub::seen_by) remembers what players were shown; three round trips and a second at least,
     /// for the sake of the books. Memory grows with it. Default: 2 s.
     pub history: Duration,
     /// Datagrams a second that one player may send. Default: 1,000.
@@ -76,7 +75,6 @@ impl Default for HubConfig {
             format: Format::default(),
             policy: Box::new(Base),
             placing: Placing { max_age: Duration::from_secs(10), ..Placing::default() },
-            history: Duration::from_secs(1),
             model: Model::ClientServer,
             peers_policy: ("base".into(), String::new()),
             scope: None,
