@@ -40,7 +40,7 @@ test("within half a minute even is the fairer one", { timeout: 60_000 }, async (
   assert.deepEqual([left.policy, right.policy], ["base/3", "even"]);
   assert.ok(right.std < left.std, `standard deviation: even ${right.std}, base/3 ${left.std}`);
   console.log(`std after 30 s: base/3 ${left.std.toFixed(3)} m, even ${right.std.toFixed(3)} m; mean ${left.mean.toFixed(3)}, ${right.mean.toFixed(3)} m`);
-  const shown = await page.getByTestId("right-std").textContent();
+  const shown = await page.textContent("[data-test=right-std]");
   assert.ok(Math.abs(parseFloat(shown) - right.std) < 0.1 * right.std + 0.1, `the page says ${shown}`);
   await page.screenshot({ path: join(pictures, "side-by-side.png") });
 });
@@ -74,7 +74,7 @@ const own = () => globalThis.evenkeelPage.play.frame.own;
 
 test("whoever joins over WebTransport drives by keys, and is shown where it is", { timeout: 60_000 }, async () => {
   await joinAs("Ada");
-  assert.equal(await page.evaluate(() => globalThis.evenkeelPage.play.carrier), "webtransport");
+  assert.equal(await page.evaluate(() => globalThis.evenkeelPage.play.carrier), "WebTransport");
   await until(page, "alive", () => globalThis.evenkeelPage.play.frame.own.alive);
   let [driven, start] = [0, await page.evaluate(own)];
   // Walls may be in the way: then it turns and tries again.

@@ -163,6 +163,10 @@ window.evenkeelPage = {
   get online() {
     return feed.online;
   },
+  /** The newest pictures. */
+  get film() {
+    return feed.film;
+  },
   /** Pictures that came so far. */
   get pictures() {
     return feed.pictures;
