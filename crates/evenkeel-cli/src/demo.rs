@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// Who takes part: receivers at 200, 500 and 800 ms as in the papers, or bots at 20 to 250 ms as on the internet.
     #[arg(long, default_value = "papers")]
     crowd: Takers,
-    /// How many bots drive, in the crowd of the papers.
+    /// How many bots drive; as on the internet, at least eight.
     #[arg(long, default_value_t = Settings::default().bots)]
     bots: u32,
     /// By which policy the game is run.

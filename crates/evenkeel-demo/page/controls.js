@@ -12,7 +12,7 @@ const CLOCKS = {
 };
 const CROWDS = {
   papers: "bots near the server drive; receivers at 200, 500 and 800 ms watch",
-  internet: "eight bots at 20 to 250 ms drive and watch",
+  internet: "eight bots at 20 to 250 ms drive and watch; more bots than eight are near",
 };
 const THIRD = { policy: "even", budget: "1/3" };
 
@@ -179,8 +179,8 @@ export class Controls {
     fields.crowd.show(settings.crowd);
     fields.crowd.explain(CROWDS[settings.crowd] ?? "");
     fields.bots.show(settings.bots);
-    fields.bots.input.disabled = settings.crowd !== "papers";
-    fields.bots.explain(settings.crowd === "papers" ? "who drive, near the server" : "eight, in this crowd");
+
+    fields.bots.explain(settings.crowd === "papers" ? "who drive, near the server" : "who drive: at least eight in this crowd");
     this.#networks.fill();
   }
 

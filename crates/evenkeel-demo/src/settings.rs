@@ -25,7 +25,7 @@ pub struct Settings {
     pub game: GameName,
     /// Who takes part besides people.
     pub crowd: Crowd,
-    /// How many bots drive, in the crowd of the papers.
+    /// How many bots drive; in the crowd of the internet at least eight.
     pub bots: u32,
     /// The session that is played.
     pub left: World,
@@ -58,7 +58,7 @@ pub enum GameName {
 pub enum Crowd {
     /// Bots near the server drive; receivers at 200, 500 and 800 ms watch.
     Papers,
-    /// Eight bots at 20 to 250 ms drive and watch.
+    /// Eight bots at 20 to 250 ms drive and watch; more bots than these are near the server.
     Internet,
 }
 

@@ -22,25 +22,19 @@ pub(super) struct Role {
 
 /// All of them, in the order in which they are shown.
 pub(super) fn roles(settings: &Settings) -> Vec<Role> {
-    let bot = |number: usize| format!("bot {}", number + 1);
+    let bot = |n: usize, network, watches| Role { name: format!("bot {}", n + 1), network, drives: true, watches };
+    let near = |n: usize| bot(n, Network::NEAR, false);
     match settings.crowd {
         Crowd::Papers => {
-            let bots = (0..settings.bots as usize).map(|n| Role {
-                name: bot(n),
-                network: Network::NEAR,
-                drives: true,
-                watches: false,
-            });
             let receivers = PAPERS.into_iter().map(|delay| {
                 let network = Network::at(delay);
                 Role { name: format!("{delay} ms"), network, drives: false, watches: true }
             });
-            bots.chain(receivers).collect()
+            (0..settings.bots as usize).map(near).chain(receivers).collect()
         }
         Crowd::Internet => {
-            let bots = INTERNET.into_iter().enumerate();
-            bots.map(|(n, delay)| Role { name: bot(n), network: Network::at(delay), drives: true, watches: true })
-                .collect()
+            let far = INTERNET.into_iter().enumerate().map(|(n, delay)| bot(n, Network::at(delay), true));
+            far.chain((INTERNET.len()..settings.bots as usize).map(near)).collect()
         }
     }
 }
@@ -76,6 +70,9 @@ mod tests {
         let mut internet = Settings { crowd: Crowd::Internet, ..more.clone() };
         cast_networks(&more, &mut internet);
         assert_eq!((internet.players.len(), internet.players["bot 8"].delay_ms), (9, 250.0));
+        let many = Settings { bots: 16, ..internet.clone() };
+        assert_eq!(roles(&many).iter().filter(|role| role.drives).count(), 16);
+        assert_eq!(roles(&many).iter().filter(|role| role.watches).count(), 8);
         assert_eq!((internet.players["bot 1"].delay_ms, internet.players["Ada"].delay_ms), (20.0, 7.0));
     }
 }
