@@ -37,7 +37,7 @@ impl LevelLimits {
     /// The longest message at a level, in bytes.
     ///
     /// ```
-    /// use evenkeel_net::levels::{Level, LevelLimits};
+    /// use evenkeel_session::levels::{Level, LevelLimits};
     /// assert_eq!(LevelLimits::default().longest(Level::Ordered), 65_536);
     /// assert_eq!(LevelLimits::default().longest(Level::Quickest), 1_073);
     /// ```

@@ -36,7 +36,7 @@ impl Level {
     /// Whether its messages travel in datagrams, and so must fit into one.
     ///
     /// ```
-    /// use evenkeel_net::levels::Level;
+    /// use evenkeel_session::levels::Level;
     /// assert!(Level::Quickest.in_datagrams() && !Level::Unordered.in_datagrams());
     /// ```
     pub fn in_datagrams(self) -> bool {

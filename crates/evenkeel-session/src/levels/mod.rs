@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use evenkeel::{HostId, Instant};
-//! use evenkeel_net::levels::{Envelope, Level, LevelError, LevelLimits, Levels, Outgoing};
+//! use evenkeel_session::levels::{Envelope, Level, LevelError, LevelLimits, Levels, Outgoing};
 //!
 //! let now = Instant::from_millis(0);
 //! let [mut player, mut server] = [(); 2].map(|()| Levels::new(LevelLimits::default()));

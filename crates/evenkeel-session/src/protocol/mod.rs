@@ -40,7 +40,7 @@ pub const ENTITIES_PER_HOST: u32 = 1 << 16;
 /// A name for the `number`th entity that a host makes.
 ///
 /// ```
-/// use evenkeel_net::protocol::entity_of;
+/// use evenkeel_session::protocol::entity_of;
 /// use evenkeel::{EntityId, HostId};
 /// assert_eq!(entity_of(HostId(2), 5), Some(EntityId(0x2_0005)));
 /// assert_eq!(entity_of(HostId(2), 70_000), None);
@@ -305,7 +305,7 @@ pub fn encode<M: Serialize>(message: &M) -> Result<Vec<u8>, MessageError> {
 /// A message from bytes: all of them, and nothing else.
 ///
 /// ```
-/// use evenkeel_net::protocol::{MessageError, ToServer, decode, encode};
+/// use evenkeel_session::protocol::{MessageError, ToServer, decode, encode};
 /// let bytes = encode(&ToServer::Bye)?;
 /// assert_eq!(decode::<ToServer>(&bytes)?, ToServer::Bye);
 /// assert_eq!(decode::<ToServer>(b"\xff\xff"), Err(MessageError::Malformed));

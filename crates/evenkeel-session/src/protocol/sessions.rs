@@ -62,7 +62,7 @@ pub fn check_tags(tags: &Tags) -> Result<(), InfoError> {
 /// Which sessions to tell of. The default is all of them.
 ///
 /// ```
-/// use evenkeel_net::protocol::{Filter, SessionInfo};
+/// use evenkeel_session::protocol::{Filter, SessionInfo};
 /// let arena = SessionInfo { name: "Blue arena".into(), max_players: 8, ..SessionInfo::default() };
 /// assert!(Filter::default().admits(&arena));
 /// assert!(Filter { name: "ARENA".into(), with_room: true, ..Filter::default() }.admits(&arena));

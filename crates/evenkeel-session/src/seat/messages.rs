@@ -37,9 +37,9 @@ impl Seat {
     ///
     /// ```
     /// use evenkeel::Instant;
-    /// use evenkeel_net::levels::{Level, Party};
-    /// use evenkeel_net::protocol::{MessageError, SERVER};
-    /// use evenkeel_net::seat::{Seat, SeatConfig, SeatError};
+    /// use evenkeel_session::levels::{Level, Party};
+    /// use evenkeel_session::protocol::{MessageError, SERVER};
+    /// use evenkeel_session::seat::{Seat, SeatConfig, SeatError};
     ///
     /// let mut seat = Seat::new(SeatConfig::named("Ada"))?;
     /// let now = Instant::from_millis(5);
