@@ -50,8 +50,11 @@ dark.addEventListener("change", () => {
 /** The colour of a craft or a receiver by number. */
 export const craftColour = (index) => theme.crafts[index % theme.crafts.length];
 
-/** The colour of the left world or the right one. */
+/** The colour of a world. */
 export const worldColour = (world) => (world === 0 ? theme.left : theme.right);
 
-/** What the worlds are called. */
+/** What the worlds are called in settings and in handles. */
 export const WORLDS = ["left", "right"];
+
+/** What they are called on the page: one is above the other there. */
+export const TITLES = ["A", "B"];

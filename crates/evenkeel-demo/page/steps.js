@@ -8,13 +8,21 @@ const COMMON = {
 };
 const world = (policy) => ({ policy, budget: "1/3" });
 
-const WORTH = { mean: (w) => w.mean, std: (w) => w.std, ratio: (w) => worstToBest(w.receivers) };
+const WORTH = {
+  mean: (w) => w.mean,
+  std: (w) => w.std,
+  ratio: (w) => worstToBest(w.receivers),
+  rate: (w) => w.rate.vectors,
+};
 
 /** A number of a world; `was` is the world it is compared with in the step before. */
 const figure = (key, of, name, was = null) => ({ key, world: of, name, was });
 
-/** A number of a second, or null. */
-export const value = (key, second, of) => (second.worlds[of] ? WORTH[key](second.worlds[of]) : null);
+/** A number of a second, or null: also while a receiver has seen nothing yet. */
+export function value(key, second, of) {
+  const it = second.worlds[of];
+  return it?.receivers.every((receiver) => receiver.window > 0) ? WORTH[key](it) : null;
+}
 
 /** All numbers of a second, by key and world. */
 export function allOf(second) {
@@ -53,27 +61,34 @@ export const STEPS = [
   {
     title: "Fair by waiting",
     set: { ...COMMON, clock: "global", left: world("base"), right: world("schedule-drop") },
-    text: "The sender can hold messages to near receivers back until all errors are equal. That is fair, and it has a price: nobody gets better, the near ones get worse.",
-    look: "The lines of the right world lie closer together, but higher.",
-    numbers: [figure("std", 1, "standard deviation, right", 0), figure("mean", 1, "mean error, right", 0)],
+    text: "In world B, below, the sender holds messages to near receivers back until all errors are equal, or drops them. That is fairer, at a price: everybody gets worse.",
+    look: "The bars at the bottom of B's views are more alike than A's, but longer.",
+    numbers: [figure("std", 1, "standard deviation, B", 0), figure("mean", 1, "mean error, B", 0)],
   },
   {
     title: "Fair within a budget",
     set: { ...COMMON, clock: "global", left: world("base/3"), right: world("credits") },
-    text: "Only a third of the messages may be sent. On the left everybody gets every third; on the right receivers take turns, those more often who have suffered more.",
-    look: "The same number of messages on both sides; on the right the errors of the three are closer together.",
-    numbers: [figure("std", 0, "standard deviation, left"), figure("std", 1, "standard deviation, right")],
+    text: "Only a third of the messages may be sent. In A everybody gets every third; in B receivers take turns, those more often who have suffered more.",
+    look: "As many messages in A as in B, but B's three bars are more alike.",
+    numbers: [
+      figure("std", 0, "standard deviation, A"),
+      figure("std", 1, "standard deviation, B"),
+      figure("rate", 0, "messages/s, A"),
+      figure("rate", 1, "messages/s, B"),
+    ],
   },
   {
     title: "Even: accurate and fair",
     set: { ...COMMON, clock: "global", left: world("base/3"), right: world("even") },
     text: "Evenkeel's own policy tells whoever gains most by it, weighted by what it has suffered so far. The budget is the same third.",
-    look: "Left against right, in the same seconds: smaller errors, and the same for everybody.",
+    look: "A against B, in the same seconds: B's bars are shorter, and alike.",
     numbers: [
-      figure("mean", 0, "mean, left"),
-      figure("mean", 1, "mean, right", 1),
-      figure("std", 0, "std, left"),
-      figure("std", 1, "std, right", 1),
+      figure("mean", 0, "mean error, A"),
+      figure("mean", 1, "mean error, B", 1),
+      figure("std", 0, "standard deviation, A"),
+      figure("std", 1, "standard deviation, B", 1),
+      figure("rate", 0, "messages/s, A"),
+      figure("rate", 1, "messages/s, B"),
     ],
   },
 ];

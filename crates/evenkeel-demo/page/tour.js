@@ -7,6 +7,9 @@ import { allOf, STEPS, value as worth } from "./steps.js";
 const SETTLED_S = 5;
 const PATIENCE_MS = 5000;
 
+const length = (x, unit) => `${number(x)} ${unit}`;
+const FORMS = { mean: length, std: length, ratio: (x) => `${number(x, 1)} : 1`, rate: (x) => number(x, 1) };
+
 /** What of a patch differs from what is set: nothing is begun anew without need. */
 export function difference(patch, settings) {
   const entries = Object.entries(patch).flatMap(([key, value]) => {
@@ -129,9 +132,9 @@ export class Tour {
     const settled = second.window_s >= SETTLED_S;
     const past = this.#seen[this.#step - 1] ?? {};
     for (const { entry, value, was } of this.#figures) {
-      const show = (x) => (entry.key === "ratio" ? `${number(x, 1)} : 1` : `${number(x)} ${unit}`);
+      const show = (x) => (x === null ? "–" : FORMS[entry.key](x, unit));
       const earlier = entry.was === null ? undefined : past[`${entry.key} ${entry.was}`];
-      write(value, show(worth(entry.key, second, entry.world)));
+      write(value, show(settled ? worth(entry.key, second, entry.world) : null));
       write(was, earlier === undefined ? "" : `was ${show(earlier)}`);
     }
     write(this.#note, settled ? `over the last ${number(second.window_s, 0)} s` : "measuring… give it a few seconds");
