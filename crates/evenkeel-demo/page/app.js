@@ -1,7 +1,7 @@
 // The page of Evenkeel's demo: what is here ties the parts together.
 //
 // For tests, stable handles. By id:
-//   status, banner, banner-name, meter, refused, news
+//   status, banner, banner-name, banner-position, meter, refused, news
 //   tour-start, tour, tour-step, tour-note, tour-back, tour-next, tour-leave
 //   play-open, join, join-name, join-note, join-go, join-cancel
 //   play, play-canvas, play-status, play-facts, play-out, play-gun, play-scores, play-stick, play-fire, play-leave
@@ -69,7 +69,7 @@ function showState(state) {
   views.update(state);
   controls.show(state.settings, { views: state.views, unit, frozen: state.opened !== null });
   recording.show(state);
-  byId("tour-start").disabled = state.opened !== null;
+  byId("tour-start").disabled = byId("play-open").disabled = state.opened !== null;
   showStatus();
 }
 
@@ -77,6 +77,7 @@ function showSecond(second) {
   const { state } = feed;
   if (!state) return;
   const unit = feed.game?.unit ?? "";
+  recording.update(second);
   graphs.add(second, state, unit);
   const rated = { ...second, worlds: second.worlds.map((world, index) => ({ ...world, rate: graphs.rate(index) })) };
   summary.update(rated, unit);

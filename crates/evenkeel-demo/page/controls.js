@@ -77,7 +77,7 @@ export class Controls {
       return [this.#add(Choice, `${world}-policy`, policy), this.#add(Words, `${world}-budget`, budget)];
     };
     const right = {
-      label: "World B, beside A",
+      label: "World B",
       hint: "the same movement by another policy",
       send: (on, field) => this.#set({ right: on ? this.#right : null }, field),
     };
@@ -190,11 +190,12 @@ export class Controls {
     const [policy, budget] = [this.#fields[`${name}-policy`], this.#fields[`${name}-budget`]];
     policy.input.disabled = world === null;
     budget.input.disabled = world === null || !budgeted(world.policy);
-    if (world === null) return;
-    if (name === "right") this.#right = world;
-    policy.show(world.policy);
-    policy.explain(meaning(world.policy, this.#policies));
-    budget.show(world.budget);
-    budget.explain(budgeted(world.policy) ? "a share of what base sends (1/3), or 200/s" : "this policy has no use for one");
+    if (name === "right") this.#right = world ?? this.#right;
+    // What is off shows what it would be switched on with.
+    const shown = world ?? this.#right;
+    policy.show(shown.policy);
+    policy.explain(meaning(shown.policy, this.#policies));
+    budget.show(shown.budget);
+    budget.explain(budgeted(shown.policy) ? "a share of what base sends (1/3), or 200/s" : "this policy has no use for one");
   }
 }

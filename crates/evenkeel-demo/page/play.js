@@ -1,5 +1,6 @@
 // Joining as a player: the dialog, the worker that is the player, the own view, and coming back after a loss.
 
+import { colourOf, PERSON } from "./colours.js";
 import { byId, make, number, write } from "./dom.js";
 import { PlayView } from "./playview.js";
 import { Steering } from "./steering.js";
@@ -106,8 +107,10 @@ export class Play {
     this.frame = message;
     const { game, state } = this.#feed;
     if (!game || !this.#view) return;
-    const crafts = new Map(state.crafts.map((craft) => [craft.name, craft.colour]));
-    this.#view.draw(message, game, state.settings.game, (host) => crafts.get(message.names[host]) ?? Number(host) % 8);
+    const crafts = new Map(state.crafts.map((craft) => [craft.name, colourOf(craft)]));
+    this.#view.draw(message, game, state.settings.game, (host) =>
+      host === message.you ? PERSON : (crafts.get(message.names[host]) ?? Number(host) % 8),
+    );
     this.#write(message);
   }
 

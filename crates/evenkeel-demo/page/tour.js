@@ -5,6 +5,7 @@ import { byId, make, number, write } from "./dom.js";
 import { allOf, STEPS, value as worth } from "./steps.js";
 
 const SETTLED_S = 5;
+const STEADY_S = 20;
 const PATIENCE_MS = 5000;
 
 const length = (x, unit) => `${number(x)} ${unit}`;
@@ -63,6 +64,7 @@ export class Tour {
     this.#before = null;
     this.#seen = [];
     this.#root.hidden = true;
+    document.body.classList.remove("touring");
     byId("tour-start").focus();
   }
 
@@ -84,6 +86,7 @@ export class Tour {
     this.#since = performance.now();
     this.#build(STEPS[index], index);
     this.#root.hidden = false;
+    document.body.classList.add("touring");
     this.#root.querySelector("h2").focus({ preventScroll: true });
     this.#root.scrollIntoView({ block: "start" });
   }
@@ -137,7 +140,8 @@ export class Tour {
       write(value, show(settled ? worth(entry.key, second, entry.world) : null));
       write(was, earlier === undefined ? "" : `was ${show(earlier)}`);
     }
-    write(this.#note, settled ? `over the last ${number(second.window_s, 0)} s` : "measuring… give it a few seconds");
+    const steady = second.window_s >= STEADY_S ? "" : `; steadier after ${STEADY_S} s`;
+    write(this.#note, settled ? `over the last ${number(second.window_s, 0)} s${steady}` : "measuring… give it a few seconds");
     if (settled) this.#seen[this.#step] = allOf(second);
   }
 }

@@ -1,6 +1,6 @@
 // The receivers' pictures: a figure for each, with a canvas for each world.
 
-import { theme, TITLES, WORLDS, worldColour } from "./colours.js";
+import { colourOf, theme, TITLES, WORLDS, worldColour } from "./colours.js";
 import { byId, make, measure, write } from "./dom.js";
 import { FROZEN, MARK, OWN, SHOWN } from "./frame.js";
 import { Camera, density, fit, gridStep, Ground, Sprites } from "./scene.js";
@@ -174,7 +174,7 @@ export class Views {
     const margin = look.radius * 2;
     const real = (marks[truth + 3] & SHOWN) !== 0;
     const there = (marks[shown + 3] & SHOWN) !== 0;
-    look.colour = info.colour;
+    look.colour = colourOf(info);
     if (real && camera.sees(marks[truth], marks[truth + 1], margin)) {
       look.kind = "ghost";
       this.#sprites.draw(context, camera, marks[truth], marks[truth + 1], marks[truth + 2], look);
@@ -251,7 +251,7 @@ export class Views {
     this.#labelled = now;
     for (const { error, near, subject, out, large, small, note } of this.panes) {
       const all = error === null ? "" : measure(error, game.unit);
-      write(large, subject < 0 ? all : measure(near, game.unit));
+      write(large, subject < 0 ? all : near === null ? "–" : measure(near, game.unit));
       write(small, subject < 0 || !all ? "" : `all: ${all}`);
       write(note, out ? `${crafts[subject]?.name} is out, back soon` : "");
     }
