@@ -39,7 +39,8 @@ export class Summary {
     const { value, more } = this.#cells.get("verdict");
     write(value, verdict(second.worlds, second.window_s));
     const { decided, wrong } = second.verdicts;
-    write(more, `over ${number(second.window_s, 0)} s; fair: how alike the receivers' errors are; referee: ${wrong} of ${decided} wrong`);
+    const fair = second.worlds.length > 1 ? "fair: how alike the receivers' errors are; " : "";
+    write(more, `over ${number(second.window_s, 0)} s; ${fair}referee: ${wrong} of ${decided} wrong`);
   }
 
   #keep(worlds) {

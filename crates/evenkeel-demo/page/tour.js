@@ -95,6 +95,7 @@ export class Tour {
     this.#figures = step.numbers.map((entry) => figure(entry));
     this.#note = make("p", { class: "quiet", id: "tour-note" });
     const dots = STEPS.map((_, at) => make("li", { class: at === index ? "here" : at < index ? "done" : "" }));
+    const columns = `figures by-${Math.max(step.numbers.length / 2, 2)}`;
     const last = index === STEPS.length - 1;
     const button = (id, text, click, more = {}) => make("button", { id, type: "button", text, on: { click }, ...more });
     this.#root.replaceChildren(
@@ -121,7 +122,7 @@ export class Tour {
           make("p", { text: step.text }),
           make("p", { class: "look" }, make("b", { text: "Look: " }), step.look),
         ),
-        make("div", { class: "figures" }, ...this.#figures.map(({ element }) => element), this.#note),
+        make("div", { class: columns }, ...this.#figures.map(({ element }) => element), this.#note),
       ),
     );
   }

@@ -229,8 +229,8 @@ export class Views {
   }
 
   /**
-   * The distance between what is and what is shown, over the last half second or so: of the craft that is looked at, and the mean of
-   * all. Where people are is known from what they say only: like the server's numbers, the mean leaves them out.
+   * The distance between what is and what is shown, of the craft that is looked at, and the mean of all over the last half second or
+   * so. Where people are is known from what they say only: like the server's numbers, the mean leaves them out.
    */
   #judge(pane, picture, crafts, passed) {
     let [sum, count, near] = [0, 0, null];
@@ -242,9 +242,9 @@ export class Views {
       sum += off;
       count += 1;
     }
-    const share = Math.min(passed * 2, 1);
-    pane.near = near === null ? null : smooth(pane.near, near, share);
-    if (count > 0) pane.error = smooth(pane.error, sum / count, share);
+    // The one is to be read beside what is seen at the same moment.
+    pane.near = near === null ? null : smooth(pane.near, near, Math.min(passed * 8, 1));
+    if (count > 0) pane.error = smooth(pane.error, sum / count, Math.min(passed * 2, 1));
   }
 
   #label(crafts, game, now) {
