@@ -5,6 +5,7 @@ import { craftColour, DASHES, TITLES, WORLDS, worldColour } from "./colours.js";
 import { byId } from "./dom.js";
 
 const KEPT_S = 61;
+const ENOUGH_S = 20;
 const LEFT_DASH = [6, 4];
 
 /** The charts. */
@@ -37,13 +38,15 @@ export class Graphs {
     this.draw(state, unit);
   }
 
-  /** What a world sent per second, over the window: a single second says little. */
+  /** What a world sent per second, over the window: fewer seconds say little, and who came later has not heard enough of them. */
   rate(world) {
     const since = this.history.findLastIndex((second) => second.changed);
     const { time_s, window_s } = this.history.at(-1);
     const seconds = this.history.filter((second, at) => at >= since && second.time_s > time_s - window_s);
+    const enough = seconds.length >= Math.min(window_s, ENOUGH_S) - 2;
     const sum = (field) => seconds.reduce((all, second) => all + (second.worlds[world]?.[field] ?? 0), 0);
-    return { vectors: sum("vectors_per_s") / seconds.length, bytes: sum("bytes_per_s") / seconds.length };
+    const average = (field) => (enough ? sum(field) / seconds.length : null);
+    return { vectors: average("vectors_per_s"), bytes: average("bytes_per_s") };
   }
 
   /** Draws what there is. */

@@ -34,7 +34,8 @@ export class Summary {
       const { term, figures, more } = this.#cells.get(WORLDS[index]);
       write(term, `${TITLES[index]} · ${world.policy}`);
       ["mean", "std", "max"].forEach((field, at) => write(figures[at], measure(world[field], unit)));
-      write(more, `${number(world.rate.vectors, 1)} messages/s, ${bytes(world.rate.bytes)}/s`);
+      const { vectors, bytes: size } = world.rate;
+      write(more, vectors === null ? "counting messages…" : `${number(vectors, 1)} messages/s, ${bytes(size)}/s`);
     });
     const { value, more } = this.#cells.get("verdict");
     write(value, verdict(second.worlds, second.window_s));
