@@ -34,6 +34,7 @@ test("one line says where to look, and tanks move there", async () => {
 test("within half a minute even is the fairer one", { timeout: 60_000 }, async () => {
   await page.evaluate(() => globalThis.evenkeelPage.send({ do: "reset" }));
   await until(page, "a window of 30 s", () => globalThis.evenkeelPage.lastSecond?.window_s < 5, null, 10_000);
+  assert.match(await page.textContent("[data-test=summary-verdict]"), /measuring… \(1\d s to go\)/);
   await until(page, "a window of 30 s", () => globalThis.evenkeelPage.lastSecond?.window_s >= 29.5, null, 45_000);
   const { worlds } = await page.evaluate(() => globalThis.evenkeelPage.lastSecond);
   const [left, right] = worlds;
@@ -42,6 +43,7 @@ test("within half a minute even is the fairer one", { timeout: 60_000 }, async (
   console.log(`std after 30 s: base/3 ${left.std.toFixed(3)} m, even ${right.std.toFixed(3)} m; mean ${left.mean.toFixed(3)}, ${right.mean.toFixed(3)} m`);
   const shown = await page.textContent("[data-test=right-std]");
   assert.ok(Math.abs(parseFloat(shown) - right.std) < 0.1 * right.std + 0.1, `the page says ${shown}`);
+  assert.match(await page.textContent("[data-test=summary-verdict]"), /× as accurate, .*× as fair/);
   await page.screenshot({ path: join(pictures, "side-by-side.png") });
 });
 

@@ -1,7 +1,7 @@
 // The page of Evenkeel's demo: what is here ties the parts together.
 //
 // For tests, stable handles. By id:
-//   status, banner, banner-name, meter, refused, news
+//   status, banner, banner-name, banner-position, meter, refused, news
 //   tour-start, tour, tour-step, tour-note, tour-back, tour-next, tour-leave
 //   play-open, join, join-name, join-note, join-go, join-cancel
 //   play, play-canvas, play-status, play-facts, play-out, play-gun, play-scores, play-stick, play-fire, play-leave
@@ -15,7 +15,7 @@
 //   receiver-N, view-W-N, error-W-N, summary-W, summary-verdict, W-mean, W-std, W-worst, cell-W-N-COLUMN,
 //   network-P-delay, network-P-jitter, network-P-loss,
 //   chart-error, chart-fairness, chart-accumulated, chart-agreement, chart-vectors, chart-bytes, chart-clock,
-//   tour-KEY-W, tour-was-KEY-W (KEY: mean, std, ratio)
+//   tour-KEY-W, tour-was-KEY-W (KEY: mean, std, ratio, rate)
 // And `window.evenkeelPage`, at the bottom of this file.
 
 import { theme } from "./colours.js";
@@ -58,12 +58,18 @@ function showStatus() {
   write(byId("status"), words[state]);
 }
 
+function nameCrafts(game) {
+  const words = { crafts: game, craft: game.replace(/s$/, "") };
+  for (const element of document.querySelectorAll("[data-word]")) write(element, words[element.dataset.word]);
+}
+
 function showState(state) {
   const unit = feed.game?.unit ?? "";
+  nameCrafts(state.settings.game);
   views.update(state);
   controls.show(state.settings, { views: state.views, unit, frozen: state.opened !== null });
   recording.show(state);
-  byId("tour-start").disabled = state.opened !== null;
+  byId("tour-start").disabled = byId("play-open").disabled = state.opened !== null;
   showStatus();
 }
 
@@ -71,10 +77,12 @@ function showSecond(second) {
   const { state } = feed;
   if (!state) return;
   const unit = feed.game?.unit ?? "";
+  recording.update(second);
   graphs.add(second, state, unit);
-  summary.update(second, state, unit);
+  const rated = { ...second, worlds: second.worlds.map((world, index) => ({ ...world, rate: graphs.rate(index) })) };
+  summary.update(rated, unit);
   table.update(second, state, unit);
-  tour.update(second, unit);
+  tour.update(rated, unit);
   const { median, p99, fps } = meter.read();
   const cpu = second.server_cpu === null ? "" : ` · server ${number(second.server_cpu * 100, 0)} % of a processor`;
   write(

@@ -98,7 +98,8 @@ export class Chart {
     }
     context.fillStyle = theme.quiet;
     context.textAlign = "left";
-    context.fillText("1 min ago", left, top + height + 13);
+    const room = width - context.measureText(title ?? "").width > 2 * context.measureText("1 min ago ").width;
+    context.fillText(room ? "1 min ago" : "−60 s", left, top + height + 13);
     context.textAlign = "right";
     context.fillText("now", left + width, top + height + 13);
     context.fillStyle = theme.ink;

@@ -2,6 +2,7 @@
 
 const LIGHT = {
   crafts: ["#0072b2", "#c07f00", "#00805d", "#b0508a", "#c24e00", "#2f8fc8", "#7a6a00", "#5b5f66"],
+  person: "#c2123f",
   left: "#c24e00",
   right: "#0068a8",
   ground: "#e8ecf0",
@@ -19,6 +20,7 @@ const LIGHT = {
 
 const DARK = {
   crafts: ["#5ab4ef", "#f0b429", "#2fc799", "#e79ac6", "#ff8a47", "#9ad5f7", "#e6dc5a", "#aab4bf"],
+  person: "#ff5d7d",
   left: "#ff9155",
   right: "#5ab4ef",
   ground: "#202b37",
@@ -47,11 +49,20 @@ dark.addEventListener("change", () => {
   theme.version += 1;
 });
 
-/** The colour of a craft or a receiver by number. */
-export const craftColour = (index) => theme.crafts[index % theme.crafts.length];
+/** The number of the colour that people have, and bots have not. */
+export const PERSON = -1;
 
-/** The colour of the left world or the right one. */
+/** The number of a craft's colour. */
+export const colourOf = ({ human, colour }) => (human ? PERSON : colour);
+
+/** The colour of a craft or a receiver by number. */
+export const craftColour = (index) => (index === PERSON ? theme.person : theme.crafts[index % theme.crafts.length]);
+
+/** The colour of a world. */
 export const worldColour = (world) => (world === 0 ? theme.left : theme.right);
 
-/** What the worlds are called. */
+/** What the worlds are called in settings and in handles. */
 export const WORLDS = ["left", "right"];
+
+/** What they are called on the page: one is above the other there. */
+export const TITLES = ["A", "B"];

@@ -1,14 +1,15 @@
 // Everything that can be set. What the server says is the truth: fields show `state.settings`, whoever changed it.
 
+import { TITLES, WORLDS } from "./colours.js";
 import { byId, make, write } from "./dom.js";
 import { Choice, Slider, Switch, Words } from "./fields.js";
 import { Networks } from "./networks.js";
 import { budgeted, meaning, policyOptions } from "./policies.js";
 
 const CLOCKS = {
-  global: "vectors count from when they were true, by one clock for all",
-  local: "vectors count from their arrival: what games do today",
-  "one-way": "vectors count from their arrival less the estimated delay",
+  global: "messages count from when they were true, by one clock for all",
+  local: "messages count from their arrival: what games do today",
+  "one-way": "messages count from their arrival less the estimated delay",
 };
 const CROWDS = {
   papers: "bots near the server drive; receivers at 200, 500 and 800 ms watch",
@@ -37,7 +38,7 @@ export class Controls {
         ...["1", "1/2", "1/3", "1/4", "1/6", "40/s", "100/s"].map((value) => make("option", { value })),
       ),
       this.#group("policies", "Policies", true, ...this.#worlds()),
-      this.#group("reckoning", "Clock, thresholds, lag", true, ...this.#reckoning()),
+      this.#group("reckoning", "Clock, thresholds, lag", false, ...this.#reckoning()),
       this.#group("game", "Game", false, ...this.#game()),
       this.#group("networks", "Networks", false, this.#networks.element),
       make("button", { id: "reset", type: "button", text: "Begin the numbers anew", on: { click: () => this.#reset() } }),
@@ -61,26 +62,27 @@ export class Controls {
   }
 
   #worlds() {
-    const pair = (world) => {
+    const pair = (world, index) => {
       const hint = "what is said to whom";
       const policy = {
-        label: `Policy, ${world}`,
+        label: `Policy, ${TITLES[index]}`,
         hint,
         send: (value, field) => this.#set({ [world]: { policy: value } }, field),
       };
       const budget = {
-        label: `Budget, ${world}`,
+        label: `Budget, ${TITLES[index]}`,
         list: "budgets",
         send: (value, field) => this.#set({ [world]: { budget: value } }, field),
       };
       return [this.#add(Choice, `${world}-policy`, policy), this.#add(Words, `${world}-budget`, budget)];
     };
     const right = {
-      label: "A second world, on the right",
+      label: "World B",
       hint: "the same movement by another policy",
       send: (on, field) => this.#set({ right: on ? this.#right : null }, field),
     };
-    return [...pair("left"), this.#add(Switch, "right", right), ...pair("right")];
+    const [a, b] = WORLDS.map(pair);
+    return [...a, this.#add(Switch, "right", right), ...b];
   }
 
   #reckoning() {
@@ -93,17 +95,17 @@ export class Controls {
       slider(
         "distance",
         "Threshold",
-        "an owner speaks up when it is this far off",
+        "a message is sent when the last one would be this far off",
         { min: 0.1, max: 10, step: 0.1, unit: "" },
         (distance) => ({ threshold: { distance } }),
       ),
-      slider("degrees", "… of turning", "or has turned this much", { min: 0.5, max: 45, step: 0.5, unit: "°" }, (degrees) => ({
+      slider("degrees", "… of turning", "or the heading is off by this much", { min: 0.5, max: 45, step: 0.5, unit: "°" }, (degrees) => ({
         threshold: { degrees },
       })),
-      slider("lag-movement", "Movement lag", "everybody shows movement this much later", lag, (movement_ms) => ({
+      slider("lag-movement", "Movement lag", "everybody shows movement this much later; errors are measured against that moment", lag, (movement_ms) => ({
         lag: { movement_ms },
       })),
-      slider("lag-verdicts", "Verdict lag", "the referee waits this long", lag, (verdicts_ms) => ({ lag: { verdicts_ms } })),
+      slider("lag-verdicts", "Verdict lag", "who is hit is decided this much later, when more messages have come in", lag, (verdicts_ms) => ({ lag: { verdicts_ms } })),
     ];
   }
 
@@ -145,7 +147,7 @@ export class Controls {
   /** What policies there are. */
   offer(policies) {
     this.#policies = policies;
-    for (const world of ["left", "right"]) this.#fields[`${world}-policy`].offer(policyOptions(policies));
+    for (const world of WORLDS) this.#fields[`${world}-policy`].offer(policyOptions(policies));
     if (this.#settings) this.show(this.#settings);
   }
 
@@ -167,7 +169,7 @@ export class Controls {
 
   #fill(settings) {
     const fields = this.#fields;
-    for (const world of ["left", "right"]) this.#fillWorld(world, settings[world]);
+    for (const world of WORLDS) this.#fillWorld(world, settings[world]);
     fields.right.show(settings.right !== null);
     fields.clock.show(settings.clock);
     fields.clock.explain(CLOCKS[settings.clock] ?? "");
@@ -188,11 +190,12 @@ export class Controls {
     const [policy, budget] = [this.#fields[`${name}-policy`], this.#fields[`${name}-budget`]];
     policy.input.disabled = world === null;
     budget.input.disabled = world === null || !budgeted(world.policy);
-    if (world === null) return;
-    if (name === "right") this.#right = world;
-    policy.show(world.policy);
-    policy.explain(meaning(world.policy, this.#policies));
-    budget.show(world.budget);
-    budget.explain(budgeted(world.policy) ? "a share of what base sends (1/3), or 200/s" : "this policy has no use for one");
+    if (name === "right") this.#right = world ?? this.#right;
+    // What is off shows what it would be switched on with.
+    const shown = world ?? this.#right;
+    policy.show(shown.policy);
+    policy.explain(meaning(shown.policy, this.#policies));
+    budget.show(shown.budget);
+    budget.explain(budgeted(shown.policy) ? "a share of what base sends (1/3), or 200/s" : "this policy has no use for one");
   }
 }

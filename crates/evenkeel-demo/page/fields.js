@@ -38,7 +38,7 @@ class Field {
   }
 }
 
-/** One of several: `options` are `[value, text]`. */
+/** One of several: `options` are `[value, text]`, or `[label, options]` for a group of them. */
 export class Choice extends Field {
   constructor(options) {
     const input = make("select", { on: { change: () => options.send(this.input.value, this) } });
@@ -47,7 +47,9 @@ export class Choice extends Field {
   }
 
   offer(options) {
-    this.input.replaceChildren(...options.map(([value, text]) => make("option", { value, text })));
+    const choice = ([value, text]) =>
+      Array.isArray(text) ? make("optgroup", { label: value }, ...text.map(choice)) : make("option", { value, text });
+    this.input.replaceChildren(...options.map(choice));
   }
 
   show(value) {

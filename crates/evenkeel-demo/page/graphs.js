@@ -1,16 +1,18 @@
 // Which charts there are, and what was in the last minute.
 
 import { Chart } from "./charts.js";
-import { craftColour, DASHES, WORLDS, worldColour } from "./colours.js";
+import { craftColour, DASHES, TITLES, WORLDS, worldColour } from "./colours.js";
 import { byId } from "./dom.js";
 
 const KEPT_S = 61;
+const ENOUGH_S = 20;
 const LEFT_DASH = [6, 4];
 
 /** The charts. */
 export class Graphs {
   history = [];
   #charts = {};
+  #of = "";
 
   constructor() {
     const add = (id, title, unit, more = {}) => (this.#charts[id] = new Chart({ id, title, unit, ...more }));
@@ -18,7 +20,7 @@ export class Graphs {
     add("fairness", "Mean ± std over receivers", "UNIT");
     add("accumulated", "Accumulated error", "UNIT·s, since the last change", { wide: true });
     add("agreement", "Hits seen as they were", "% of shots", { digits: 0, most: 100 });
-    add("vectors", "Vectors sent", "per second", { digits: 0 });
+    add("vectors", "Messages sent", "per second", { digits: 0 });
     add("bytes", "Bytes sent", "per second", { digits: 0 });
     add("clock", "Clocks, the worst receiver", "ms", { digits: 2, floor: 0.5 });
     byId("charts").append(...Object.values(this.#charts).map((chart) => chart.element));
@@ -26,12 +28,25 @@ export class Graphs {
 
   /** Takes a second in and draws. */
   add(second, state, unit) {
+    const of = JSON.stringify([state.opened, state.settings.game, second.worlds.length, state.views.map((view) => view.name)]);
+    if (of !== this.#of || second.time_s <= this.history.at(-1)?.time_s) this.history = [];
+    this.#of = of;
     const before = this.history.at(-1);
-    if (before && second.time_s <= before.time_s) this.history = [];
     const changed = before !== undefined && second.window_s < before.window_s - 0.5;
     this.history.push({ ...second, changed });
     while (this.history[0].time_s < second.time_s - KEPT_S) this.history.shift();
     this.draw(state, unit);
+  }
+
+  /** What a world sent per second, over the window: fewer seconds say little, and who came later has not heard enough of them. */
+  rate(world) {
+    const since = this.history.findLastIndex((second) => second.changed);
+    const { time_s, window_s } = this.history.at(-1);
+    const seconds = this.history.filter((second, at) => at >= since && second.time_s > time_s - window_s);
+    const enough = seconds.length >= Math.min(window_s, ENOUGH_S) - 2;
+    const sum = (field) => seconds.reduce((all, second) => all + (second.worlds[world]?.[field] ?? 0), 0);
+    const average = (field) => (enough ? sum(field) / seconds.length : null);
+    return { vectors: average("vectors_per_s"), bytes: average("bytes_per_s") };
   }
 
   /** Draws what there is. */
@@ -63,12 +78,12 @@ function receiverPane(world, field, state) {
     dash: DASHES[index % DASHES.length],
     read: (second) => second.worlds[world]?.receivers[index]?.[field],
   }));
-  return { title: `${WORLDS[world]}: ${state.settings[WORLDS[world]].policy}`, series };
+  return { title: `${TITLES[world]}: ${state.settings[WORLDS[world]].policy}`, series };
 }
 
 function worldLine(world, read, band) {
   const of = (get) => get && ((second) => (second.worlds[world] ? get(second.worlds[world]) : null));
-  return { name: WORLDS[world], colour: worldColour(world), dash: world === 0 ? LEFT_DASH : [], read: of(read), band: of(band) };
+  return { name: TITLES[world], colour: worldColour(world), dash: world === 0 ? LEFT_DASH : [], read: of(read), band: of(band) };
 }
 
 function clockLines() {

@@ -3,7 +3,7 @@
 import { byId, make, write } from "./dom.js";
 
 const ALONE =
-  "This demo serves this computer only. Started as `evenkeel demo --lan`, it is open to other devices on the network.";
+  "This demo serves this computer only. Started as `evenkeel demo --lan`, or from its sources as `cargo run --release -- demo --lan`, it is open to other devices on the network.";
 const SOME = "Open one of these addresses on a phone or another computer.";
 
 /** Shows them in their dialog. */

@@ -37,7 +37,8 @@ export class Networks {
     this.#players = { ...players };
     for (const { name, delay_ms } of views) this.#players[name] ??= { delay_ms, jitter_ms: 0, loss_percent: 0 };
     const shown = views.map((view) => view.name);
-    const names = [...shown, ...Object.keys(this.#players).filter((name) => !shown.includes(name))];
+    const others = Object.keys(this.#players).filter((name) => !shown.includes(name));
+    const names = [...shown, ...others.sort((a, b) => a.localeCompare(b, "en", { numeric: true }))];
     if (names.join("\n") === [...this.#rows.keys()].join("\n")) return;
     this.#rows = new Map(names.map((name) => [name, KINDS.map((kind) => this.#cell(name, kind))]));
     const rows = [...this.#rows].map(([name, cells]) =>

@@ -1,6 +1,6 @@
 // The numbers of a second in words: the strip beneath the views, and the table.
 
-import { WORLDS } from "./colours.js";
+import { TITLES, WORLDS } from "./colours.js";
 import { byId, bytes, make, measure, number, write } from "./dom.js";
 
 const COLUMNS = [
@@ -13,30 +13,35 @@ const COLUMNS = [
   ["clock", "clock error", (r) => measure(r.clock_error_ms, "ms")],
   ["uncertainty", "uncertainty", (r) => measure(r.uncertainty_ms, "ms")],
   ["agreement", "hits seen", (r) => measure(share(r.agreement), "%", 0)],
-  ["vectors", "vectors/s", (r) => number(r.vectors_per_s, 1)],
+  ["vectors", "messages/s", (r) => number(r.vectors_per_s, 1)],
 ];
 
 const MEANINGS = ["mean over receivers", "standard deviation over receivers", "the worst receiver"];
 
 const share = (value) => (value === null || value === undefined ? null : value * 100);
 
-/** The strip: left and right, and how they compare. */
+/** A verdict before that is chance. */
+const MEASURED_S = 20;
+
+/** The strip: both worlds, and how they compare. */
 export class Summary {
   #root = byId("summary");
   #cells = new Map();
 
-  update(second, state, unit) {
-    const worlds = second.worlds.map((world, index) => [WORLDS[index], world]);
-    this.#keep(worlds.length);
-    for (const [name, world] of worlds) {
-      write(this.#cells.get(name).term, `${name} · ${world.policy}`);
-      ["mean", "std", "max"].forEach((field, at) => write(this.#cells.get(name).figures[at], measure(world[field], unit)));
-      write(this.#cells.get(name).more, `${number(world.vectors_per_s, 0)} vectors/s, ${bytes(world.bytes_per_s)}/s`);
-    }
+  update(second, unit) {
+    this.#keep(second.worlds.length);
+    second.worlds.forEach((world, index) => {
+      const { term, figures, more } = this.#cells.get(WORLDS[index]);
+      write(term, `${TITLES[index]} · ${world.policy}`);
+      ["mean", "std", "max"].forEach((field, at) => write(figures[at], measure(world[field], unit)));
+      const { vectors, bytes: size } = world.rate;
+      write(more, vectors === null ? "counting messages…" : `${number(vectors, 1)} messages/s, ${bytes(size)}/s`);
+    });
     const { value, more } = this.#cells.get("verdict");
     write(value, verdict(second.worlds, second.window_s));
     const { decided, wrong } = second.verdicts;
-    write(more, `window ${number(second.window_s, 0)} s; referee: ${decided} decided, ${wrong} wrong`);
+    const fair = second.worlds.length > 1 ? "fair: how alike the receivers' errors are; " : "";
+    write(more, `over ${number(second.window_s, 0)} s; ${fair}referee: ${wrong} of ${decided} wrong`);
   }
 
   #keep(worlds) {
@@ -46,7 +51,7 @@ export class Summary {
     const groups = names.map((name) => {
       const [term, value, more] = [make("dt"), make("dd", { class: "figure" }), make("dd", { class: "quiet" })];
       const figures = ["mean", "std", "worst"].map((field) => make("span", { "data-test": `${name}-${field}` }));
-      if (name === "verdict") term.textContent = worlds === 2 ? "right against left" : "one world";
+      if (name === "verdict") term.textContent = worlds === 2 ? "B against A" : "one world";
       else
         value.append(
           ...figures.map((figure, at) =>
@@ -61,8 +66,9 @@ export class Summary {
 }
 
 function verdict([left, right], window_s) {
-  if (!right) return "switch the right world on to compare";
-  if (window_s < 3 || !left.mean || !right.mean) return "measuring…";
+  if (!right) return "switch world B on to compare";
+  if (window_s < MEASURED_S) return `measuring… (${number(MEASURED_S - window_s, 0)} s to go)`;
+  if (!left.mean || !right.mean) return "measuring…";
   return `${times(left.mean, right.mean, "as accurate")}, ${times(left.std, right.std, "as fair")}`;
 }
 
@@ -103,6 +109,6 @@ export class Table {
 
 function row(info, view, name, world) {
   const cells = COLUMNS.map(([id]) => make("td", { "data-test": `cell-${name}-${view}-${id}` }));
-  const element = make("tr", {}, make("th", { scope: "row", text: info.name }), make("td", { text: name }), ...cells);
+  const element = make("tr", {}, make("th", { scope: "row", text: info.name }), make("td", { text: TITLES[world] }), ...cells);
   return { world, view, cells, element };
 }

@@ -1,5 +1,6 @@
 // Joining as a player: the dialog, the worker that is the player, the own view, and coming back after a loss.
 
+import { colourOf, PERSON } from "./colours.js";
 import { byId, make, number, write } from "./dom.js";
 import { PlayView } from "./playview.js";
 import { Steering } from "./steering.js";
@@ -7,6 +8,7 @@ import { Steering } from "./steering.js";
 const NAME_KEY = "evenkeel-name";
 const PATIENCE_MS = 300;
 const FACTS_MS = 250;
+const SCORES = 8;
 const SAID = {
   loading: "loading…",
   connecting: "connecting…",
@@ -105,8 +107,10 @@ export class Play {
     this.frame = message;
     const { game, state } = this.#feed;
     if (!game || !this.#view) return;
-    const crafts = new Map(state.crafts.map((craft) => [craft.name, craft.colour]));
-    this.#view.draw(message, game, state.settings.game, (host) => crafts.get(message.names[host]) ?? Number(host) % 8);
+    const crafts = new Map(state.crafts.map((craft) => [craft.name, colourOf(craft)]));
+    this.#view.draw(message, game, state.settings.game, (host) =>
+      host === message.you ? PERSON : (crafts.get(message.names[host]) ?? Number(host) % 8),
+    );
     this.#write(message);
   }
 
@@ -157,7 +161,7 @@ export class Play {
       id: "play-canvas",
       role: "img",
       tabIndex: 0,
-      "aria-label": "Your own view: your tank is in the middle",
+      "aria-label": "Your own view: what you drive is in the middle",
     });
     this.#parts = {
       status: make("span", { id: "play-status", class: "pill", role: "status" }),
@@ -196,7 +200,7 @@ export class Play {
     }
     write(out, own && !own.alive ? `Hit. Back in ${Math.ceil(Math.max(own.out_s, 0))} s` : "");
     write(gun, "●".repeat(Math.min(own?.loaded ?? 0, 9)) || "loading");
-    const lines = [...scores].sort((a, b) => b[1] - a[1]).slice(0, 8);
+    const lines = best(scores, you);
     while (list.children.length > lines.length) list.lastChild.remove();
     while (list.children.length < lines.length) list.append(make("li"));
     lines.forEach(([host, hits, deaths], index) => {
@@ -206,13 +210,19 @@ export class Play {
   }
 }
 
+/** The best lines, and always the own one. */
+function best(scores, you) {
+  const sorted = [...scores].sort((a, b) => b[1] - a[1]);
+  const own = sorted.findIndex(([host]) => Number(host) === you);
+  return own < SCORES ? sorted.slice(0, SCORES) : [...sorted.slice(0, SCORES - 1), sorted[own]];
+}
+
 /** The player's own numbers in words. */
-function factsOf({ delay_ms, round_trip_ms, uncertainty_ms, lag_ms, carrier, own }) {
+function factsOf({ round_trip_ms, uncertainty_ms, lag_ms, carrier, own }) {
   const lag = lag_ms > 0 ? `lag ${number(lag_ms, 0)} ms${own?.at_once ? ", but your own craft at once" : ""}` : null;
   const parts = [
     carrier ?? "no connection",
-    `delay ${number(delay_ms, 0)} ms`,
-    `round trip ${number(round_trip_ms, 0)} ms`,
+    `to the server and back ${number(round_trip_ms, 0)} ms`,
     `clock ± ${number(uncertainty_ms, 1)} ms`,
     lag,
   ];
@@ -238,7 +248,7 @@ function remember(name) {
 
 /** What a person should know about the way to the server. */
 function transportNote(hello) {
-  if ("WebTransport" in globalThis) return "You join the left world, over WebTransport.";
+  if ("WebTransport" in globalThis) return "You join world A, over WebTransport.";
   const secure = hello.links.find((link) => link.url.startsWith("https:"));
   if (!isSecureContext && secure)
     return `This page came over plain http, where browsers switch WebTransport off. Open ${secure.url} to play over it; from here a WebSocket is tried. Watching works.`;

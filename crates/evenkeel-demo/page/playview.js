@@ -75,7 +75,7 @@ export class PlayView {
   }
 
   #drawOwn({ own, you }, colour) {
-    this.#look.kind = own.alive ? "solid" : "ghost";
+    this.#look.kind = own.alive ? "solid" : "wreck";
     this.#look.colour = colour(you);
     const context = this.#context;
     const radius = this.#look.radius * this.#camera.scale * 1.8;

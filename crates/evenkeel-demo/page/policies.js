@@ -1,27 +1,40 @@
 // Policies as a person chooses them.
 
-const FIRST = ["base", "base/2", "base/3", "base/6", "schedule-drop", "lottery", "credits", "tolerance", "even"];
+const USUAL = {
+  base: "every message to everybody",
+  "base/3": "every third message to everybody",
+  "schedule-drop": "messages to near receivers are held back until errors are equal, or dropped",
+  lottery: "who is told is drawn by lot; who has suffered more has more tickets",
+  credits: "receivers take turns; who has suffered more comes more often",
+  tolerance: "fewer messages, each to everybody: more error is let pass before one is sent",
+  even: "our own: tells whoever gains most by it, weighted by what it has suffered so far",
+};
+const FURTHER = ["base/2", "base/6"];
 const ANY = "base/k";
 
 /** Whether a policy spends a budget; the others send what they send. */
 export const budgeted = (policy) => /^(lottery|credits|tolerance|even)/.test(policy);
 
-/** Options `[value, text]`: the ones that matter first, then all the others. */
+/** Options as `Choice` takes them: the usual ones first, then all others. Those that are another's second name are left out. */
 export function policyOptions(policies) {
-  const others = policies.map(([name]) => name).filter((name) => name !== ANY && !FIRST.includes(name));
-  return [...FIRST, ...others].map((name) => [name, name]);
+  const names = policies.map(([name]) => name);
+  const doubles = policies.flatMap(([name, text]) => (!names.includes(text) ? [] : name in USUAL ? [text] : [name]));
+  const others = names.filter((name) => name !== ANY && !(name in USUAL) && !doubles.includes(name));
+  const options = (list) => list.map((name) => [name, name]);
+  return [...options(Object.keys(USUAL)), ["from the papers, in detail", options([...FURTHER, ...others])]];
 }
 
 /** What a policy's name stands for; some are second names of others. */
 export function meaning(policy, policies) {
   const find = (name) => policies.find(([known]) => known === name)?.[1];
   const every = /^base\/(\d+)$/.exec(policy);
-  if (every) return `every ${ordinal(Number(every[1]))} vector to everybody`;
+  if (policy in USUAL) return USUAL[policy];
+  if (every) return `every ${ordinal(Number(every[1]))} message to everybody`;
   const text = find(policy) ?? "";
-  return find(text) ?? text;
+  return (find(text) ?? text).replaceAll("vector", "message");
 }
 
 function ordinal(n) {
   const ending = n % 100 >= 11 && n % 100 <= 13 ? "th" : ({ 1: "st", 2: "nd", 3: "rd" }[n % 10] ?? "th");
-  return n === 2 ? "second" : n === 3 ? "third" : `${n}${ending}`;
+  return n === 2 ? "second" : `${n}${ending}`;
 }

@@ -3,6 +3,7 @@
 import { craftColour, theme } from "./colours.js";
 
 const LARGEST_GROUND = 4096;
+const KINDS = ["solid", "frozen", "ghost", "wreck"];
 const SMALLEST_CRAFT = 4.5;
 
 /** Pixels of a canvas per pixel of the page: more than two cannot be told from two. */
@@ -110,7 +111,7 @@ export class Sprites {
   #made = new Map();
   #key = "";
 
-  /** Draws a craft: `kind` is `solid`, `frozen` or `ghost`. */
+  /** Draws a craft: `kind` is `solid`, `frozen`, `ghost` or `wreck`. */
   draw(context, camera, x, y, heading, look) {
     const size = Math.max(look.radius * camera.scale, SMALLEST_CRAFT * look.density);
     const sprite = this.#get(size, look);
@@ -126,7 +127,7 @@ export class Sprites {
       this.#made.clear();
       this.#key = key;
     }
-    const name = look.colour * 4 + (look.kind === "solid" ? 0 : look.kind === "ghost" ? 1 : 2);
+    const name = look.colour * KINDS.length + KINDS.indexOf(look.kind);
     let sprite = this.#made.get(name);
     if (!sprite) this.#made.set(name, (sprite = paint(size, look)));
     return sprite;
@@ -144,6 +145,7 @@ function paint(size, { shape, kind, colour, density: pixel }) {
   context.strokeStyle = context.fillStyle = craftColour(colour);
   const outline = shape === "ships" ? shipOutline() : tankOutline();
   if (kind === "ghost") paintGhost(context, outline, pixel / size);
+  else if (kind === "wreck") paintWreck(context, outline);
   else paintSolid(context, outline, shape, kind === "frozen");
   return canvas;
 }
@@ -154,6 +156,15 @@ function paintGhost(context, outline, pixel) {
   context.globalAlpha = 0.95;
   context.setLineDash([3 * pixel, 2 * pixel]);
   context.stroke(outline);
+}
+
+function paintWreck(context, outline) {
+  context.fillStyle = context.strokeStyle = theme.quiet;
+  context.globalAlpha = 0.6;
+  context.fill(outline);
+  context.globalAlpha = 1;
+  context.lineWidth = 0.22;
+  context.stroke(new Path2D("M-0.9 -0.9 L0.9 0.9 M-0.9 0.9 L0.9 -0.9"));
 }
 
 function paintSolid(context, outline, shape, frozen) {

@@ -1,5 +1,7 @@
 // The six steps of the guided tour: what is set, what to look at, and which numbers say it.
 
+import { TITLES } from "./colours.js";
+
 const COMMON = {
   crowd: "papers",
   game: "tanks",
@@ -8,13 +10,26 @@ const COMMON = {
 };
 const world = (policy) => ({ policy, budget: "1/3" });
 
-const WORTH = { mean: (w) => w.mean, std: (w) => w.std, ratio: (w) => worstToBest(w.receivers) };
+const WORTH = {
+  mean: (w) => w.mean,
+  std: (w) => w.std,
+  ratio: (w) => worstToBest(w.receivers),
+  rate: (w) => w.rate.vectors,
+};
 
 /** A number of a world; `was` is the world it is compared with in the step before. */
 const figure = (key, of, name, was = null) => ({ key, world: of, name, was });
 
-/** A number of a second, or null. */
-export const value = (key, second, of) => (second.worlds[of] ? WORTH[key](second.worlds[of]) : null);
+const NAMES = { mean: "mean error", std: "standard deviation", rate: "messages/s" };
+
+/** The same numbers of both worlds, first all of A. */
+const pairOf = (...keys) => [0, 1].flatMap((of) => keys.map((key) => figure(key, of, `${TITLES[of]}: ${NAMES[key]}`)));
+
+/** A number of a second, or null: also while a receiver has seen nothing yet. */
+export function value(key, second, of) {
+  const it = second.worlds[of];
+  return it?.receivers.every((receiver) => receiver.window > 0) ? WORTH[key](it) : null;
+}
 
 /** All numbers of a second, by key and world. */
 export function allOf(second) {
@@ -34,46 +49,41 @@ export const STEPS = [
     set: { ...COMMON, clock: "local", left: world("base"), right: null },
     text: "A receiver moves each tank on from the moment its last message arrived. But the message was under way all that time: tanks are drawn where they were.",
     look: "Every solid tank trails its ghost, the more the farther away the receiver is.",
-    numbers: [figure("mean", 0, "mean error"), figure("std", 0, "standard deviation")],
+    numbers: [figure("mean", 0, NAMES.mean), figure("std", 0, NAMES.std)],
   },
   {
     title: "One clock for everybody",
     set: { ...COMMON, clock: "global", left: world("base"), right: null },
     text: "Now every message says when it was true, by a clock that all share. Not a single message more is sent.",
     look: "The solid tanks jump forward onto their ghosts, and leave them only while news of a turn is under way.",
-    numbers: [figure("mean", 0, "mean error", 0), figure("std", 0, "standard deviation", 0)],
+    numbers: [figure("mean", 0, NAMES.mean, 0), figure("std", 0, NAMES.std, 0)],
   },
   {
     title: "Better, but not fair",
     set: { ...COMMON, clock: "global", left: world("base"), right: null },
     text: "Everybody gets every message. Still who lives far away is worse off: news of a turn reaches it later.",
     look: "Compare the bars at the bottom of the three views: nothing about the players differs but where they live.",
-    numbers: [figure("ratio", 0, "worst : best receiver"), figure("std", 0, "standard deviation")],
+    numbers: [figure("ratio", 0, "worst : best receiver"), figure("std", 0, NAMES.std)],
   },
   {
     title: "Fair by waiting",
     set: { ...COMMON, clock: "global", left: world("base"), right: world("schedule-drop") },
-    text: "The sender can hold messages to near receivers back until all errors are equal. That is fair, and it has a price: nobody gets better, the near ones get worse.",
-    look: "The lines of the right world lie closer together, but higher.",
-    numbers: [figure("std", 1, "standard deviation, right", 0), figure("mean", 1, "mean error, right", 0)],
+    text: "In world B, below, the sender holds messages to near receivers back until all errors are equal, or drops them. That is fairer, at a price: everybody gets worse.",
+    look: "The bars at the bottom of B's views are more alike than A's, but longer.",
+    numbers: pairOf("std", "mean"),
   },
   {
     title: "Fair within a budget",
     set: { ...COMMON, clock: "global", left: world("base/3"), right: world("credits") },
-    text: "Only a third of the messages may be sent. On the left everybody gets every third; on the right receivers take turns, those more often who have suffered more.",
-    look: "The same number of messages on both sides; on the right the errors of the three are closer together.",
-    numbers: [figure("std", 0, "standard deviation, left"), figure("std", 1, "standard deviation, right")],
+    text: "Only a third of the messages may be sent. In A everybody gets every third; in B receivers take turns, those more often who have suffered more.",
+    look: "As many messages in A as in B, but B's three bars are more alike.",
+    numbers: pairOf("std", "rate"),
   },
   {
     title: "Even: accurate and fair",
     set: { ...COMMON, clock: "global", left: world("base/3"), right: world("even") },
     text: "Evenkeel's own policy tells whoever gains most by it, weighted by what it has suffered so far. The budget is the same third.",
-    look: "Left against right, in the same seconds: smaller errors, and the same for everybody.",
-    numbers: [
-      figure("mean", 0, "mean, left"),
-      figure("mean", 1, "mean, right", 1),
-      figure("std", 0, "std, left"),
-      figure("std", 1, "std, right", 1),
-    ],
+    look: "A against B, in the same seconds: B's bars are shorter, and alike.",
+    numbers: pairOf("mean", "std", "rate"),
   },
 ];

@@ -5,7 +5,11 @@ import { byId, make, number, write } from "./dom.js";
 import { allOf, STEPS, value as worth } from "./steps.js";
 
 const SETTLED_S = 5;
+const STEADY_S = 20;
 const PATIENCE_MS = 5000;
+
+const length = (x, unit) => `${number(x)} ${unit}`;
+const FORMS = { mean: length, std: length, ratio: (x) => `${number(x, 1)} : 1`, rate: (x) => number(x, 1) };
 
 /** What of a patch differs from what is set: nothing is begun anew without need. */
 export function difference(patch, settings) {
@@ -60,6 +64,7 @@ export class Tour {
     this.#before = null;
     this.#seen = [];
     this.#root.hidden = true;
+    document.body.classList.remove("touring");
     byId("tour-start").focus();
   }
 
@@ -81,6 +86,7 @@ export class Tour {
     this.#since = performance.now();
     this.#build(STEPS[index], index);
     this.#root.hidden = false;
+    document.body.classList.add("touring");
     this.#root.querySelector("h2").focus({ preventScroll: true });
     this.#root.scrollIntoView({ block: "start" });
   }
@@ -89,6 +95,7 @@ export class Tour {
     this.#figures = step.numbers.map((entry) => figure(entry));
     this.#note = make("p", { class: "quiet", id: "tour-note" });
     const dots = STEPS.map((_, at) => make("li", { class: at === index ? "here" : at < index ? "done" : "" }));
+    const columns = `figures by-${Math.max(step.numbers.length / 2, 2)}`;
     const last = index === STEPS.length - 1;
     const button = (id, text, click, more = {}) => make("button", { id, type: "button", text, on: { click }, ...more });
     this.#root.replaceChildren(
@@ -115,7 +122,7 @@ export class Tour {
           make("p", { text: step.text }),
           make("p", { class: "look" }, make("b", { text: "Look: " }), step.look),
         ),
-        make("div", { class: "figures" }, ...this.#figures.map(({ element }) => element), this.#note),
+        make("div", { class: columns }, ...this.#figures.map(({ element }) => element), this.#note),
       ),
     );
   }
@@ -129,12 +136,13 @@ export class Tour {
     const settled = second.window_s >= SETTLED_S;
     const past = this.#seen[this.#step - 1] ?? {};
     for (const { entry, value, was } of this.#figures) {
-      const show = (x) => (entry.key === "ratio" ? `${number(x, 1)} : 1` : `${number(x)} ${unit}`);
+      const show = (x) => (x === null ? "–" : FORMS[entry.key](x, unit));
       const earlier = entry.was === null ? undefined : past[`${entry.key} ${entry.was}`];
-      write(value, show(worth(entry.key, second, entry.world)));
+      write(value, show(settled ? worth(entry.key, second, entry.world) : null));
       write(was, earlier === undefined ? "" : `was ${show(earlier)}`);
     }
-    write(this.#note, settled ? `over the last ${number(second.window_s, 0)} s` : "measuring… give it a few seconds");
+    const steady = second.window_s >= STEADY_S ? "" : `; steadier after ${STEADY_S} s`;
+    write(this.#note, settled ? `over the last ${number(second.window_s, 0)} s${steady}` : "measuring… give it a few seconds");
     if (settled) this.#seen[this.#step] = allOf(second);
   }
 }

@@ -1,6 +1,6 @@
 // The receivers' pictures: a figure for each, with a canvas for each world.
 
-import { theme, WORLDS, worldColour } from "./colours.js";
+import { colourOf, theme, TITLES, WORLDS, worldColour } from "./colours.js";
 import { byId, make, measure, write } from "./dom.js";
 import { FROZEN, MARK, OWN, SHOWN } from "./frame.js";
 import { Camera, density, fit, gridStep, Ground, Sprites } from "./scene.js";
@@ -13,6 +13,10 @@ class Pane {
   width = 1;
   height = 1;
   error = null;
+  near = null;
+  subject = -1;
+  out = false;
+  centre = { x: 0, y: 0, of: -1 };
 
   constructor(world, view, watch) {
     this.world = world;
@@ -20,8 +24,10 @@ class Pane {
     this.canvas = make("canvas", { role: "img", "data-test": `view-${WORLDS[world]}-${view}` });
     this.context = this.canvas.getContext("2d", { alpha: false });
     this.tag = make("span", { class: `tag ${WORLDS[world]}` });
-    this.figure = make("span", { class: "error", "data-test": `error-${WORLDS[world]}-${view}` });
-    this.element = make("div", { class: "pane" }, this.canvas, this.tag, this.figure);
+    [this.large, this.small] = [make("b"), make("small")];
+    const figure = make("span", { class: "error", "data-test": `error-${WORLDS[world]}-${view}` }, this.large, this.small);
+    this.note = make("span", { class: "out" });
+    this.element = make("div", { class: "pane" }, this.canvas, this.tag, figure, this.note);
     watch(this);
   }
 }
@@ -52,8 +58,8 @@ export class Views {
     for (const pane of this.panes) {
       const world = WORLDS[pane.world];
       const view = state.views[pane.view];
-      write(pane.tag, `${world} · ${state.settings[world].policy}`);
-      pane.canvas.setAttribute("aria-label", `${world}: what ${view.name} shows, by the policy ${state.settings[world].policy}`);
+      write(pane.tag, `${TITLES[pane.world]} · ${state.settings[world].policy}`);
+      pane.canvas.setAttribute("aria-label", `${TITLES[pane.world]}: what ${view.name} shows, by the policy ${state.settings[world].policy}`);
       write(pane.delay, view.name === `${view.delay_ms} ms` ? "away" : `${view.delay_ms} ms away`);
     }
   }
@@ -105,27 +111,36 @@ export class Views {
     let worst = 0;
     for (const pane of this.panes) {
       if (pane.world >= picture.worlds) continue;
-      this.#aim(pane, picture, followed, game);
+      this.#aim(pane, picture, followed, state.crafts, game);
       this.#paint(pane, picture, state, game);
-      this.#judge(pane, picture, passed);
+      this.#judge(pane, picture, state.crafts, passed);
       worst = Math.max(worst, pane.error ?? 0);
     }
     // The bars' scale grows at once and shrinks slowly.
     const scale = Math.max(worst, game.radius / 3);
     this.#worst = Math.max(scale, this.#worst + (scale - this.#worst) * Math.min(passed / 2, 1));
-    if (now - this.#labelled > 1 / LABELS_PER_SECOND) this.#label(game, now);
+    if (now - this.#labelled > 1 / LABELS_PER_SECOND) this.#label(state.crafts, game, now);
   }
 
-  #aim(pane, picture, followed, game) {
-    const { width, height } = pane;
+  #aim(pane, picture, followed, crafts, game) {
+    const { width, height, centre } = pane;
     if (followed < 0) {
+      [pane.subject, pane.out] = [-1, false];
       const scale = Math.min(width / (2 * game.half_width), height / (2 * game.half_height)) * 0.98;
       this.#camera.aim(0, 0, scale, width, height);
       return;
     }
-    const at = this.#followable(pane, picture, followed) * MARK;
-    const scale = width / (2 * game.half_width * FOLLOWED_SHARE);
-    this.#camera.aim(picture.marks[at], picture.marks[at + 1], scale, width, height);
+    const subject = this.#followable(pane, picture, followed);
+    if (subject !== pane.subject) pane.near = null;
+    pane.subject = subject;
+    // Who is out was last seen there: that is where to look, until it comes back elsewhere.
+    pane.out = !inGame(picture, subject);
+    const looked = pane.out && centre.of === crafts[subject].id ? -1 : nextInGame(picture, subject);
+    if (looked >= 0) {
+      const at = looked * MARK;
+      Object.assign(centre, { x: picture.marks[at], y: picture.marks[at + 1], of: crafts[looked].id });
+    }
+    this.#camera.aim(centre.x, centre.y, width / (2 * game.half_width * FOLLOWED_SHARE), width, height);
   }
 
   // A view's own craft is where it is: there, the next one is looked at.
@@ -159,7 +174,7 @@ export class Views {
     const margin = look.radius * 2;
     const real = (marks[truth + 3] & SHOWN) !== 0;
     const there = (marks[shown + 3] & SHOWN) !== 0;
-    look.colour = info.colour;
+    look.colour = colourOf(info);
     if (real && camera.sees(marks[truth], marks[truth + 1], margin)) {
       look.kind = "ghost";
       this.#sprites.draw(context, camera, marks[truth], marks[truth + 1], marks[truth + 2], look);
@@ -213,25 +228,55 @@ export class Views {
     context.fillRect(0, height - thick, Math.min((width * error) / this.#worst, width), thick);
   }
 
-  /** The mean distance between what is and what is shown, over the last half second or so. */
-  #judge(pane, picture, passed) {
-    const { marks } = picture;
-    let [sum, count] = [0, 0];
+  /**
+   * The distance between what is and what is shown, of the craft that is looked at, and the mean of all over the last half second or
+   * so. Where people are is known from what they say only: like the server's numbers, the mean leaves them out.
+   */
+  #judge(pane, picture, crafts, passed) {
+    let [sum, count, near] = [0, 0, null];
     for (let craft = 0; craft < picture.crafts; craft += 1) {
-      const [a, b] = [craft * MARK, picture.shown(pane.world, pane.view, craft)];
-      if (!(marks[a + 3] & SHOWN) || !(marks[b + 3] & SHOWN) || marks[b + 3] & OWN) continue;
-      sum += Math.hypot(marks[a] - marks[b], marks[a + 1] - marks[b + 1]);
+      const off = distance(picture, craft, picture.shown(pane.world, pane.view, craft));
+      if (off === null) continue;
+      if (craft === pane.subject) near = off;
+      if (crafts[craft].human) continue;
+      sum += off;
       count += 1;
     }
-    if (count === 0) return;
-    pane.error = pane.error === null ? sum / count : pane.error + (sum / count - pane.error) * Math.min(passed * 2, 1);
+    // The one is to be read beside what is seen at the same moment.
+    pane.near = near === null ? null : smooth(pane.near, near, Math.min(passed * 8, 1));
+    if (count > 0) pane.error = smooth(pane.error, sum / count, Math.min(passed * 2, 1));
   }
 
-  #label(game, now) {
+  #label(crafts, game, now) {
     this.#labelled = now;
-    for (const pane of this.panes) write(pane.figure, pane.error === null ? "" : measure(pane.error, game.unit));
+    for (const { error, near, subject, out, large, small, note } of this.panes) {
+      const all = error === null ? "" : measure(error, game.unit);
+      write(large, subject < 0 ? all : near === null ? "–" : measure(near, game.unit));
+      write(small, subject < 0 || !all ? "" : `all: ${all}`);
+      write(note, out ? `${crafts[subject]?.name} is out, back soon` : "");
+    }
   }
 }
+
+const inGame = ({ marks }, craft) => (marks[craft * MARK + 3] & SHOWN) !== 0;
+
+/** The first craft in the game from this one on, or -1. */
+function nextInGame(picture, craft) {
+  for (let i = 0; i < picture.crafts; i += 1) {
+    const next = (craft + i) % picture.crafts;
+    if (inGame(picture, next)) return next;
+  }
+  return -1;
+}
+
+/** How far from where a craft is the mark at `shown` is, or null if there is nothing to compare. */
+function distance(picture, craft, shown) {
+  const { marks } = picture;
+  if (!inGame(picture, craft) || !(marks[shown + 3] & SHOWN) || marks[shown + 3] & OWN) return null;
+  return Math.hypot(marks[craft * MARK] - marks[shown], marks[craft * MARK + 1] - marks[shown + 1]);
+}
+
+const smooth = (before, now, share) => (before === null ? now : before + (now - before) * share);
 
 function resize({ target, contentRect }) {
   const { pane } = target;
