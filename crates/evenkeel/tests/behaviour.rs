@@ -291,6 +291,30 @@ fn nobody_moves_what_was_granted_to_another() {
     assert!(receiver.place(TANK, at(10)).is_err());
 }
 
+/// A vector may overtake the word that its sender owns the entity: it is believed as soon as that comes, and only then.
+#[test]
+fn what_an_owner_says_too_early_is_taken_in_with_its_grant() {
+    let config = ReceiverConfig { require_grants: true, ..ReceiverConfig::default() };
+    let mut receiver = Receiver::new(config).unwrap();
+    let (owner, thief) = (HostId(10), HostId(11));
+    let say = |receiver: &mut Receiver, from: HostId, x: f64| {
+        receiver.add_sender(from, Format::default(), at(0)).unwrap();
+        let mut sender = Sender::new(SenderConfig::default()).unwrap();
+        sender.add_receiver(HostId(0), at(0)).unwrap();
+        sender.add_entity(TANK, Threshold::within(0.1), at(0)).unwrap();
+        sender.observe(TANK, Pose::at(Vec3::new(x, 0.0, 0.0)), at(0)).unwrap();
+        let bytes = sender.poll_transmit(at(0)).unwrap().bytes.to_vec();
+        let handled = receiver.handle_datagram(from, &bytes, at(10)).unwrap();
+        assert_eq!((handled.vectors, handled.refused), (0, 1));
+    };
+    say(&mut receiver, owner, 1.0);
+    say(&mut receiver, thief, 2.0);
+    assert!(receiver.place(TANK, at(20)).is_err() && receiver.poll_updated().is_none());
+    receiver.grant(TANK, owner, 0);
+    assert_eq!(receiver.place(TANK, at(20)).unwrap().position.x, 1.0);
+    assert_eq!((receiver.owner(TANK), receiver.poll_updated()), (Some(owner), Some(TANK)));
+}
+
 #[test]
 fn base_over_k_spends_a_kth_of_base() {
     for k in 1..=4u64 {

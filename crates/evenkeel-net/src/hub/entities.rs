@@ -149,6 +149,8 @@ impl Hub {
         self.receiver.grant(entity, owner, 0);
         let _ = self.sender.add_entity(entity, Threshold::default(), time);
         self.announce(protocol::Entity { entity, owner, epoch: 0, about }, now);
+        // Its first vector may have overtaken this.
+        self.relay(time);
     }
 
     /// A new entity is made known to all who may know of it.

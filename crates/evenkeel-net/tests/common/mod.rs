@@ -53,6 +53,8 @@ pub struct World {
     pub closed: Vec<(Connection, String)>,
     /// One in so many datagrams is lost; none if it is zero.
     pub lose_one_in: u64,
+    /// So much longer than datagrams messages take, so that datagrams overtake them.
+    pub messages_late: Duration,
     queue: BTreeMap<(Instant, u64), Packet>,
     count: u64,
 }
@@ -66,6 +68,7 @@ impl World {
             now: Instant::from_millis(50_000),
             closed: Vec::new(),
             lose_one_in: 0,
+            messages_late: Duration::ZERO,
             queue: BTreeMap::new(),
             count: 0,
         }
@@ -152,7 +155,8 @@ impl World {
             {
                 return;
             }
-            self.queue.insert((self.now + self.guests[guest].delay, self.count), packet);
+            let late = if datagram { Duration::ZERO } else { self.messages_late };
+            self.queue.insert((self.now + self.guests[guest].delay + late, self.count), packet);
         }
     }
 

@@ -4,6 +4,7 @@
 //! `poll_*`, and neither clock nor socket. [`place`](Receiver::place) is a pure function of time: call it at any rate.
 
 mod config;
+mod early;
 mod report;
 mod smoothing;
 mod source;
@@ -31,6 +32,7 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
+use early::Waiting;
 use hashbrown::HashMap;
 use source::{Novelty, Source};
 use track::{Inserted, Known, Track};
@@ -243,9 +245,13 @@ impl Receiver {
     }
 
     /// Says who owns an entity, or speaks for its owner, and in which epoch: nobody else is believed. With [`ReceiverConfig::require_grants`]
-    /// entities without a grant are ignored.
+    /// entities without a grant are ignored; what an owner says up to a second too early is taken in with its grant.
     pub fn grant(&mut self, entity: EntityId, owner: HostId, epoch: u32) {
         self.grants.insert(entity, (owner, epoch));
+        let Some(&index) = self.source_index.get(&owner) else { return };
+        if let Some((head, quantised, received)) = self.sources[index].early.take(entity, epoch, self.now) {
+            self.apply_vector(index, &head, &quantised, received);
+        }
     }
 
     /// Withdraws a grant.
@@ -407,14 +413,32 @@ impl Receiver {
             match applied {
                 Applied::Newest => handled.vectors += 1,
                 Applied::Ignored => handled.ignored += 1,
-                Applied::Refused => handled.refused += 1,
+                Applied::Refused => {
+                    handled.refused += 1;
+                    self.keep_early(index, Waiting { head: *head, quantised: *quantised, tick: *tick, received: now });
+                }
             }
         }
         self.records = records;
         handled
     }
 
-    fn apply_vector(&mut self, index: usize, head: &RecordHead, quantised: &Quantised, now: GlobalTime) -> Applied {
+    /// The grant may be on its way. Late words of a former owner wait for nothing.
+    fn keep_early(&mut self, index: usize, record: Waiting) {
+        let grant = self.grants.get(&record.head.entity);
+        if grant.is_none_or(|(_, epoch)| *epoch < record.head.epoch) {
+            self.sources[index].early.keep(record);
+        }
+    }
+
+    /// Takes in a vector that was received now, or earlier. In either case it is shown from now on.
+    fn apply_vector(
+        &mut self,
+        index: usize,
+        head: &RecordHead,
+        quantised: &Quantised,
+        received: GlobalTime,
+    ) -> Applied {
         let from = self.sources[index].host;
         let was_gone = self.track(head.entity).is_none();
         let Some(slot) = self.admit(head, from) else { return Applied::Refused };
@@ -422,11 +446,11 @@ impl Receiver {
         let generated = format.time_of(quantised.tick());
         let placing = &self.config.placing;
         let delay = self.sources[index].path.delay().unwrap_or(Duration::ZERO);
-        let epoch = placing.epoch(generated, now, delay);
-        let start = self.lag.takes_effect(epoch, now);
+        let epoch = placing.epoch(generated, received, delay);
+        let start = self.lag.takes_effect(epoch, self.now);
         let piece = Piece::new(start, epoch, format.restore(quantised), u32::from(head.sequence))
             .frozen_from(epoch + placing.max_age);
-        let since = self.lag.shown(now) - self.config.history;
+        let since = self.lag.shown(self.now) - self.config.history;
         let track = &mut self.tracks[slot];
         match track.insert(Known::new(head.sequence, *quantised, piece), self.config.smoothing, since) {
             Inserted::Newest { .. } => {

@@ -1,5 +1,6 @@
 //! What a receiver knows about one sender: which of its datagrams came, and which receipts it still owes.
 
+use super::early::Early;
 use crate::delay::PathEstimate;
 use crate::ids::HostId;
 use crate::time::{Duration, GlobalTime};
@@ -24,6 +25,8 @@ pub(super) struct Source {
     pub(super) newest_sent: Option<GlobalTime>,
     pub(super) silent: bool,
     pub(super) path: PathEstimate,
+    /// What it said of entities that are not known to be its own yet.
+    pub(super) early: Early,
     /// The sender's current stream, once there has been a datagram.
     stream: Option<u16>,
     arrivals: Arrivals,
@@ -69,6 +72,7 @@ impl Source {
             newest_sent: None,
             silent: false,
             path: PathEstimate::default(),
+            early: Early::default(),
             stream: None,
             arrivals: Arrivals::default(),
             receipts: Receipts::default(),
