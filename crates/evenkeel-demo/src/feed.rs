@@ -121,6 +121,9 @@ pub struct WorldSecond {
 pub struct ReceiverSecond {
     /// Mean distance between what is and what is shown.
     pub error: Option<f64>,
+    /// The share of crafts in the game that are not shown: they have no part in the error.
+    #[serde(default)]
+    pub unseen: Option<f64>,
     /// Its integral over time since the last change.
     pub accumulated: Option<f64>,
     /// Its mean in the window.

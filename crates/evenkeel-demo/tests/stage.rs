@@ -5,11 +5,11 @@ use evenkeel_demo::feed::{Frame, Mark, Second, Text, WorldSecond};
 use evenkeel_demo::settings::Settings;
 use evenkeel_demo::stage::{Stage, StageConfig};
 use evenkeel_games::words::{GameKind, about};
-use evenkeel_net::Client;
 use evenkeel_net::levels::Level;
 use evenkeel_net::protocol::SERVER;
 use evenkeel_net::seat::SeatConfig;
 use evenkeel_net::transport::Trust;
+use evenkeel_net::{Client, LinkState};
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -213,4 +213,62 @@ async fn who_joins_from_outside_is_seen_in_both_worlds() {
     picture(&stage, "she has left", |frame| frame.truth.len() == 1).await;
     assert!(!stage.state().settings.players.contains_key("Ada"));
     stage.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_cast_is_not_taken_for_people_nor_people_for_the_cast() {
+    let stage = stage(json!({"bots": 2, "right": null})).await;
+    let mut texts = stage.texts();
+    let play = stage.play();
+    let seat = SeatConfig { session: play.session.into(), ..SeatConfig::named("bot 7") };
+    let url = format!("https://127.0.0.1:{}/", play.port);
+    let impostor = Client::start(&url, Trust::Hashes(play.hashes), seat).expect("a client");
+    picture(&stage, "two are shown", |frame| all_shown(frame, 1, 3, 2)).await;
+    // Faster than clients connect.
+    for crowd in ["internet", "papers", "internet", "papers", "internet", "papers"] {
+        stage.set(&json!({"crowd": crowd})).expect("it can be");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    picture(&stage, "two are shown again", |frame| all_shown(frame, 1, 3, 2)).await;
+    let state = stage.state();
+    assert_eq!(state.views.iter().map(|view| view.delay_ms).collect::<Vec<_>>(), [200.0, 500.0, 800.0]);
+    assert_eq!(state.settings.players.len(), 5, "{:?}", state.settings.players);
+    assert!(state.crafts.iter().all(|craft| !craft.human));
+    let refused = async {
+        while !matches!(impostor.link(), LinkState::Over { .. }) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, refused).await.expect("the name is a bot's");
+    while let Ok(text) = texts.try_recv() {
+        let news = |text: &str| text.ends_with("has joined") || text.ends_with("has left");
+        assert!(!matches!(&*text, Text::News { text } if news(text)), "{text:?}");
+    }
+    stage.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_lag_who_is_hit_is_shown_until_the_hit_is() {
+    let stage =
+        stage(json!({"bots": 16, "right": null, "left": {"policy": "base"}, "lag": {"movement_ms": 1_000}})).await;
+    let shows = |frame: &Frame| frame.shown[0][0].iter().filter(|mark| mark.flags & 1 == 1).count();
+    picture(&stage, "the nearest receiver shows most", |frame| !frame.shown.is_empty() && shows(frame) >= 12).await;
+    let mut texts = stage.texts();
+    let hit = async {
+        loop {
+            let text = texts.recv().await.expect("it goes on");
+            if let Text::News { text } = &*text
+                && let Some((_, target)) = text.split_once(" hit ")
+            {
+                break target.to_owned();
+            }
+        }
+    };
+    let target = timeout(PATIENCE, hit).await.expect("somebody is hit");
+    let target = stage.state().crafts.iter().position(|craft| craft.name == target).expect("it is here");
+    // By now its craft knows, and until a second has passed nobody is to see it.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let frame = stage.frames().borrow().clone();
+    stage.stop().await;
+    assert!(frame.truth[target].flags == 0 || frame.shown[0][0][target].flags & 1 == 1, "it has vanished too early");
 }

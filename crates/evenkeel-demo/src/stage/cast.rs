@@ -8,7 +8,6 @@ use super::truth::Track;
 use crate::settings::{GameName, Settings};
 use evenkeel::{Duration, EntityId, GlobalTime, HostId};
 use evenkeel_games::words::{Shot, Word, about};
-use std::collections::BTreeSet;
 
 /// Who could not come in tries again after this long.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
@@ -30,8 +29,6 @@ pub(super) struct Cast {
     pub(super) players: Vec<Player>,
     seed: u64,
     last_id: u32,
-    /// Who has left, until the server knows.
-    leaving: BTreeSet<HostId>,
 }
 
 impl Player {
@@ -44,14 +41,14 @@ impl Player {
         self.links[LEFT].as_ref()?.host()
     }
 
+    /// Its numbers in the sessions.
+    pub(super) fn hosts(&self) -> [Option<HostId>; 2] {
+        [LEFT, RIGHT].map(|world| self.links[world].as_ref()?.host())
+    }
+
     /// What it shows in a session.
     pub(super) fn look(&self, world: usize, crafts: &[Option<EntityId>], time: Time) -> Option<Look> {
         Some(self.links.get(world)?.as_ref()?.look(crafts, time))
-    }
-
-    fn leave(&mut self, leaving: &mut BTreeSet<HostId>) {
-        leaving.extend(self.host());
-        self.links = [None, None];
     }
 
     /// Connects where it should be, and leaves where it should not.
@@ -90,11 +87,11 @@ impl Player {
         Some(shot)
     }
 
-    /// Tells both sessions where the craft is.
-    pub(super) fn tell(&mut self, settings: &Settings, time: Time) {
+    /// Tells both sessions where the craft is. By now what everybody is to see is where it was at `shown`.
+    pub(super) fn tell(&mut self, settings: &Settings, time: Time, shown: GlobalTime) {
         let config = filter(settings.game, &settings.threshold);
         for link in self.links.iter_mut().flatten() {
-            link.tell(&self.track, config, &about(settings.game.into()), time);
+            link.tell(&self.track, config, &about(settings.game.into()), time, shown);
         }
     }
 
@@ -115,27 +112,21 @@ impl Player {
 
 impl Cast {
     pub(super) fn new(seed: u64) -> Self {
-        Self { players: Vec::new(), seed, last_id: 0, leaving: BTreeSet::new() }
+        Self { players: Vec::new(), seed, last_id: 0 }
     }
 
-    /// Who is needed comes, who is not leaves, and the others do not notice. Answers whether anything has changed.
-    pub(super) fn follow(&mut self, settings: &Settings, game: Option<GameName>) -> bool {
+    /// Who is needed comes, who is not leaves, and the others do not notice.
+    pub(super) fn follow(&mut self, settings: &Settings, game: Option<GameName>) {
         let roles = roles(settings);
-        let (stay, go): (Vec<_>, Vec<_>) =
-            self.players.drain(..).partition(|player| roles.iter().any(|role| role.name == player.role.name));
-        let mut changed = !go.is_empty();
-        go.into_iter().for_each(|mut player| player.leave(&mut self.leaving));
-        let mut known: Vec<Option<Player>> = stay.into_iter().map(Some).collect();
+        let mut known: Vec<Option<Player>> = self.players.drain(..).map(Some).collect();
         for (place, role) in roles.into_iter().enumerate() {
             let found = known.iter_mut().find(|player| player.as_ref().is_some_and(|p| p.role.name == role.name));
             let player = found.and_then(Option::take);
-            changed |= player.as_ref().is_none_or(|player| player.role != role);
             let mut player = player.unwrap_or_else(|| self.newcomer(role.clone(), place));
             player.role = role;
             self.seat(&mut player, settings.game, game != Some(settings.game));
             self.players.push(player);
         }
-        changed
     }
 
     fn newcomer(&mut self, role: Role, place: usize) -> Player {
@@ -177,15 +168,5 @@ impl Cast {
     pub(super) fn configure(&self, settings: &Settings) {
         let config = filter(settings.game, &settings.threshold);
         self.players.iter().flat_map(|player| player.links.iter().flatten()).for_each(|link| link.configure(config));
-    }
-
-    /// Whether somebody in the played session is, or was just now, one of the cast.
-    pub(super) fn has(&self, host: HostId) -> bool {
-        self.leaving.contains(&host) || self.players.iter().any(|player| player.host() == Some(host))
-    }
-
-    /// Who is still in the played session: the others that left need not be remembered.
-    pub(super) fn forget_but(&mut self, present: &[HostId]) {
-        self.leaving.retain(|host| present.contains(host));
     }
 }

@@ -1,6 +1,7 @@
 //! Compares, fifty times a second, what every receiver shows with what is.
 
 use super::link::Look;
+use super::losses::Losses;
 use super::meter::{Meter, WINDOW};
 use super::shots::{Ballistics, Case};
 use super::truth::Track;
@@ -34,6 +35,9 @@ pub(super) struct Sight {
 #[derive(Default)]
 pub(super) struct Account {
     pub(super) error: Meter,
+    /// For each craft in the game 1 if it is not shown, else 0.
+    pub(super) unseen: Meter,
+    pub(super) losses: Losses,
     pub(super) clock: Meter,
     pub(super) uncertainty_ms: Option<f64>,
     /// Shots that are over, and about how many of them its picture was right.
@@ -108,8 +112,10 @@ impl Gauge {
         let dt = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().clamp(0.0, 0.1));
         for (accounts, sights) in self.accounts.iter_mut().zip(sights) {
             for (account, sight) in accounts.iter_mut().zip(sights) {
+                let (errors, unseen) = errors(bodies, sight, lag, now);
+                account.error.note(&errors, dt);
+                account.unseen.note(&unseen, dt);
                 let Some(look) = &sight.look else { continue };
-                account.error.note(&errors(bodies, sight, look, lag), dt);
                 if let Some(clock) = look.clock {
                     account.clock.note(&[clock.since(look.at).abs().as_millis_f64()], dt);
                 }
@@ -196,16 +202,51 @@ pub(super) fn own_time(game: GameName, lag: &Lag, now: GlobalTime) -> GlobalTime
     }
 }
 
-/// How far off a receiver shows the crafts of others.
-fn errors(bodies: &[Body<'_>], sight: &Sight, look: &Look, lag: &Lag) -> Vec<f64> {
-    let shown = lag.shown(look.at);
-    let others = bodies.iter().zip(&look.seen).enumerate();
-    let others = others.filter(|(index, (body, _))| sight.own != Some(*index) && body.measured);
-    others
-        .filter_map(|(_, (body, seen))| Some(body.track.at(shown)?.position.distance(seen.as_ref()?.state.position)))
-        .collect()
+/// How far off a receiver shows the crafts of others; and for each of them that is in the game 1 if it is not shown, else 0:
+/// what is not seen has no error, and is not without one either.
+fn errors(bodies: &[Body<'_>], sight: &Sight, lag: &Lag, now: GlobalTime) -> (Vec<f64>, Vec<f64>) {
+    let shown = lag.shown(sight.look.as_ref().map_or(now, |look| look.at));
+    let (mut errors, mut unseen) = (Vec::new(), Vec::new());
+    for (index, body) in bodies.iter().enumerate().filter(|(_, body)| body.measured) {
+        let Some(truth) = body.track.at(shown).filter(|_| sight.own != Some(index)) else { continue };
+        let seen = sight.look.as_ref().and_then(|look| look.seen.get(index).copied().flatten());
+        errors.extend(seen.map(|seen| truth.position.distance(seen.state.position)));
+        unseen.push(f64::from(u8::from(seen.is_none())));
+    }
+    (errors, unseen)
 }
 
 fn places(bodies: &[Body<'_>], place: impl Fn(&Body<'_>) -> Option<Vec3>) -> Vec<(u32, Vec3)> {
     bodies.iter().filter_map(|body| Some((body.id, place(body)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::link::Seen;
+    use super::super::truth::onwards;
+    use super::*;
+    use evenkeel::{Motion, State};
+
+    fn at(x: f64) -> State {
+        Motion::linear(Vec3::new(x, 0.0, 0.0), Vec3::new(0.0, 0.0, 0.0)).at(0.0)
+    }
+
+    #[test]
+    fn what_is_not_seen_is_not_without_error() {
+        let now = GlobalTime::from_millis(1_000);
+        let (mut there, out) = (Track::default(), Track::default());
+        there.note(now, Some(onwards(at(3.0))));
+        let bodies = [&there, &there, &there, &out].map(|track| Body { id: 1, track, measured: true });
+        let mut gauge = Gauge::new(GameName::Tanks, 1, 1);
+        let mut measure = |look: Option<Look>| {
+            gauge.measure(&bodies, &[vec![Sight { own: Some(0), look }]], &Lag::default(), now);
+            let account = &mut gauge.accounts[0][0];
+            (account.error.second(), account.error.window(), account.unseen.second())
+        };
+        let look = |seen| Some(Look { at: now, clock: None, uncertainty: None, seen });
+        assert_eq!(measure(None), (None, None, Some(1.0)), "no connection");
+        assert_eq!(measure(look(vec![None; 4])), (None, None, Some(1.0)), "nothing to be seen");
+        let seen = Some(Seen { state: at(5.0), frozen: false });
+        assert_eq!(measure(look(vec![None, None, seen, None])), (Some(2.0), Some(2.0), Some(0.5)), "one of two");
+    }
 }

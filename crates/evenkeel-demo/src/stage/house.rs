@@ -1,11 +1,15 @@
 //! The server with its two sessions, and the session's time.
 
+use super::roles::is_reserved;
 use super::{StageConfig, StageError};
 use crate::settings::{Network, Settings, World};
 use evenkeel::{Duration, GlobalTime, Instant, LagChange, Placing};
-use evenkeel_net::hub::{Hub, HubConfig, Open};
+use evenkeel_net::hub::{Asking, Gate, Hub, HubConfig, Pass};
+use evenkeel_net::protocol::Refusal;
 use evenkeel_net::transport::{Conditioner, Identity, ListenConfig, Rate, Trust};
 use evenkeel_net::{Server, ServerConfig, ServerError};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// The sessions by world.
@@ -56,6 +60,8 @@ pub(super) struct House {
     server: Option<Server>,
     listen: ListenConfig,
     seed: u64,
+    /// By this word the cast is let in under its names.
+    token: Vec<u8>,
     pub(super) time: Time,
 }
 
@@ -74,12 +80,14 @@ impl House {
             conditioner: Some(Conditioner::new(config.seed)),
             ..ListenConfig::new(config.address, identity)
         };
-        let server = start(listen.clone(), sessions(&config.settings, config.seed)?).await;
+        // As hard to guess as the keys of a hash map.
+        let token = [0, 1].map(|n| RandomState::new().hash_one(n).to_be_bytes()).concat();
+        let server = start(listen.clone(), sessions(&config.settings, config.seed, &token)?).await;
         let server = server.map_err(StageError::Server)?;
         // It is to come back where it was.
         listen.address = server.address();
         listen.websocket = server.websocket_address().or(listen.websocket);
-        Ok(Self { time: Time::of(&server), server: Some(server), listen, seed: config.seed })
+        Ok(Self { time: Time::of(&server), server: Some(server), listen, seed: config.seed, token })
     }
 
     /// The server dies without a word, and comes back on the same ports.
@@ -88,7 +96,7 @@ impl House {
         let mut tries = 0;
         loop {
             tries += 1;
-            match start(self.listen.clone(), sessions(settings, self.seed)?).await {
+            match start(self.listen.clone(), sessions(settings, self.seed, &self.token)?).await {
                 Ok(server) => {
                     self.time = Time::of(&server);
                     self.server = Some(server);
@@ -125,6 +133,10 @@ impl House {
         Trust::Hashes(vec![self.hash()])
     }
 
+    pub(super) fn token(&self) -> Vec<u8> {
+        self.token.clone()
+    }
+
     pub(super) fn hash(&self) -> [u8; 32] {
         self.listen.identity.hash()
     }
@@ -147,6 +159,13 @@ impl House {
         let (Some(server), Ok(conditions)) = (&self.server, network.conditions()) else { return };
         if let Err(error) = server.set_condition(player, conditions.clone(), conditions) {
             tracing::warn!(player, %error, "its network stays as it was");
+        }
+    }
+
+    /// A player's network is its own again.
+    pub(super) fn release(&self, player: &str) {
+        if let Some(server) = &self.server {
+            server.clear_condition(player);
         }
     }
 
@@ -182,8 +201,18 @@ async fn start(listen: ListenConfig, sessions: Vec<HubConfig>) -> Result<Server,
     started.unwrap_or_else(|error| Err(ServerError::Thread(std::io::Error::other(error))))
 }
 
+/// Lets everybody in, but nobody from outside under a name of the cast: networks and numbers go by names.
+fn gate(token: Vec<u8>) -> Box<dyn Gate> {
+    Box::new(move |asking: &Asking<'_>| {
+        if is_reserved(asking.name) && asking.token != token {
+            return Err(Refusal::Token(format!("`{}` is a bot's or a receiver's name: choose another", asking.name)));
+        }
+        Ok(Pass::with_entities(MAX_ENTITIES))
+    })
+}
+
 /// Both sessions, as they are set. The right one is there also while nobody is in it.
-fn sessions(settings: &Settings, seed: u64) -> Result<Vec<HubConfig>, StageError> {
+fn sessions(settings: &Settings, seed: u64, token: &[u8]) -> Result<Vec<HubConfig>, StageError> {
     let placing = Placing { rule: settings.clock.into(), lag: settings.movement_lag(), max_age: MAX_AGE };
     let worlds = [&settings.left, settings.right.as_ref().unwrap_or(&settings.left)];
     let session = |(name, world): (&str, &World)| {
@@ -193,11 +222,24 @@ fn sessions(settings: &Settings, seed: u64) -> Result<Vec<HubConfig>, StageError
             policy,
             placing,
             history: HISTORY,
-            gate: Box::new(Open { max_entities: MAX_ENTITIES }),
+            gate: gate(token.to_vec()),
             max_players: MAX_PLAYERS,
             max_guests: 2 * MAX_PLAYERS,
             ..HubConfig::default()
         })
     };
     SESSIONS.into_iter().zip(worlds).map(session).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_cast_has_names_of_the_cast() {
+        let mut gate = gate(b"word".to_vec());
+        let mut admits = |name, token| gate.admit(&Asking { token, session: "left", name, rejoining: None }).is_ok();
+        assert!(admits("bot 7", b"word") && admits("Ada", b"") && admits("Ada", b"?"));
+        assert!(!admits("bot 7", b"") && !admits("800 ms", b"?"));
+    }
 }

@@ -38,7 +38,8 @@ pub(super) struct Seen {
 
 impl Link {
     pub(super) fn start(house: &House, world: usize, name: &str) -> Option<Self> {
-        let seat = SeatConfig { session: (*SESSIONS.get(world)?).into(), ..SeatConfig::named(name) };
+        let session = (*SESSIONS.get(world)?).into();
+        let seat = SeatConfig { session, token: house.token(), ..SeatConfig::named(name) };
         match Client::start(&house.url(), house.trust(), seat) {
             Ok(client) => Some(Self { client, entity: None, over: false }),
             Err(error) => {
@@ -60,9 +61,9 @@ impl Link {
         self.over || matches!(self.client.link(), LinkState::Over { .. })
     }
 
-    /// Makes the craft known while it is in the game, tells where it is, and takes it away when it is out: who comes back
-    /// elsewhere is another to those who watch, and nobody sees it jump.
-    pub(super) fn tell(&mut self, track: &Track, config: EntityConfig, about: &[u8], time: Time) {
+    /// Makes the craft known while it is in the game, tells where it is, and takes it away when it is out, and also was at the
+    /// time that is shown: who comes back elsewhere is another to those who watch, and nobody sees it jump.
+    pub(super) fn tell(&mut self, track: &Track, config: EntityConfig, about: &[u8], time: Time, shown: GlobalTime) {
         let entity = &mut self.entity;
         let told = self.client.with(|seat, now| {
             // After a restart of the server everything is gone.
@@ -70,7 +71,7 @@ impl Link {
             let pose = track.pose(time.now());
             match (*entity, pose) {
                 (None, Some(_)) if seat.is_ready() => *entity = Some(seat.make(config, about.to_vec(), now)?),
-                (Some(gone), None) => {
+                (Some(gone), None) if track.at(shown).is_none() => {
                     seat.unmake(gone, now)?;
                     *entity = None;
                 }

@@ -6,7 +6,7 @@
 //! - `craft`, `truth`: what bots steer, and where it really is;
 //! - `people`: who joins from outside;
 //! - `shots`, `referee`: who hits whom, by whose picture;
-//! - `gauge`, `meter`, `second`: what is shown against what is, in numbers;
+//! - `gauge`, `meter`, `losses`, `second`: what is shown against what is, in numbers;
 //! - `show`: the loop that drives it all.
 
 mod cast;
@@ -14,6 +14,7 @@ mod craft;
 mod gauge;
 mod house;
 mod link;
+mod losses;
 mod meter;
 mod people;
 mod referee;

@@ -3,6 +3,7 @@
 use super::cast::Cast;
 use super::craft::filter;
 use super::house::{House, LEFT, RIGHT};
+use super::roles::is_reserved;
 use super::truth::{Track, onwards};
 use crate::settings::Settings;
 use evenkeel::{EntityId, GlobalTime, HostId, State};
@@ -42,9 +43,8 @@ impl People {
         now: GlobalTime,
     ) -> bool {
         let Some(present) = house.with(LEFT, |hub, _| present(hub, settings, now)) else { return false };
-        let hosts: Vec<HostId> = present.iter().map(|(host, ..)| *host).collect();
-        cast.forget_but(&hosts);
-        let strangers: Vec<Present> = present.into_iter().filter(|(host, ..)| !cast.has(*host)).collect();
+        // Also who has left and is not known to have, or comes and does not know yet: names tell.
+        let strangers: Vec<Present> = present.into_iter().filter(|(_, name, _)| !is_reserved(name)).collect();
         let mut names: Vec<String> = strangers.iter().map(|(_, name, _)| name.clone()).collect();
         names.sort();
         let before = (std::mem::replace(&mut self.names, names), self.here.len());

@@ -1,7 +1,6 @@
 //! Who takes part besides people, and what their networks are unless somebody says otherwise.
 
-use crate::settings::{Crowd, Network, Settings};
-use std::collections::BTreeMap;
+use crate::settings::{Crowd, MAX_BOTS, Network, Settings};
 
 /// How far away the receivers of the papers are. Milliseconds.
 const PAPERS: [f64; 3] = [200.0, 500.0, 800.0];
@@ -39,14 +38,21 @@ pub(super) fn roles(settings: &Settings) -> Vec<Role> {
     }
 }
 
+/// Whether a name is one of the cast's, in whatever crowd: nobody else may have it.
+pub(super) fn is_reserved(name: &str) -> bool {
+    let bot = name.strip_prefix("bot ").and_then(|number| number.parse().ok());
+    let receiver = name.strip_suffix(" ms").and_then(|delay| delay.parse().ok());
+    bot.is_some_and(|number| (1..=MAX_BOTS).contains(&number)) || receiver.is_some_and(|delay| PAPERS.contains(&delay))
+}
+
 /// Gives everybody a network: who is new gets the one of its role, who has gone loses its own, and people keep theirs.
 pub(super) fn cast_networks(before: &Settings, settings: &mut Settings) {
-    let old: BTreeMap<String, Network> = roles(before).into_iter().map(|role| (role.name, role.network)).collect();
+    let old = roles(before);
     // A bot of another crowd is another one, whatever it is called.
     let same = before.crowd == settings.crowd;
     let roles = roles(settings);
-    let stays = |name: &String| same && roles.iter().any(|role| role.name == *name);
-    settings.players.retain(|name, _| !old.contains_key(name) || stays(name));
+    let has = |roles: &[Role], name: &String| roles.iter().any(|role| role.name == *name);
+    settings.players.retain(|name, _| !is_reserved(name) || same && has(&old, name) && has(&roles, name));
     for role in roles {
         settings.players.entry(role.name).or_insert(role.network);
     }
@@ -74,5 +80,30 @@ mod tests {
         assert_eq!(roles(&many).iter().filter(|role| role.drives).count(), 16);
         assert_eq!(roles(&many).iter().filter(|role| role.watches).count(), 8);
         assert_eq!((internet.players["bot 1"].delay_ms, internet.players["Ada"].delay_ms), (20.0, 7.0));
+    }
+    #[test]
+    fn who_comes_back_to_the_cast_has_its_roles_network() {
+        let papers = Settings { bots: 2, ..Settings::default() };
+        let mut settings = papers.clone();
+        // Left over from another crowd, or from more bots.
+        settings.players.insert("bot 2".into(), Network::at(45.0));
+        settings.players.insert("bot 8".into(), Network::at(0.0));
+        let mut more = Settings { bots: 8, ..settings.clone() };
+        cast_networks(&settings, &mut more);
+        assert_eq!((more.players["bot 2"].delay_ms, more.players["bot 8"]), (45.0, Network::NEAR));
+        let mut internet = Settings { crowd: Crowd::Internet, ..papers.clone() };
+        internet.players.insert("200 ms".into(), Network::at(0.0));
+        let mut back = Settings { crowd: Crowd::Papers, ..internet.clone() };
+        cast_networks(&internet, &mut back);
+        assert_eq!(back.players["200 ms"], Network::at(200.0));
+    }
+
+    #[test]
+    fn names_of_the_cast_are_reserved_in_every_crowd() {
+        for crowd in [Crowd::Papers, Crowd::Internet] {
+            let cast = roles(&Settings { crowd, bots: MAX_BOTS, ..Settings::default() });
+            assert!(cast.iter().all(|role| is_reserved(&role.name)), "{cast:?}");
+        }
+        assert!(!["Ada", "bot 17", "bot", "300 ms"].into_iter().any(is_reserved));
     }
 }

@@ -4,37 +4,38 @@ use super::gauge::{Account, Gauge};
 use super::house::House;
 use crate::feed::{ReceiverSecond, Second, WorldSecond};
 use crate::settings::Settings;
+use evenkeel::HostId;
 use evenkeel_net::report::{ReceiverReport, SessionReport, Spread};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// The system counts time in so many parts of a second, wherever it has `/proc`.
 const TICKS: f64 = 100.0;
+
+/// A view's numbers in the sessions, by world.
+type Hosts = [Option<HostId>; 2];
 
 /// Remembers what there was a second ago.
 pub(super) struct Clerk {
     started: Instant,
     last: Instant,
     cpu: Option<f64>,
-    /// By world, of the last seconds, newest last.
-    counts: [VecDeque<Counts>; 2],
+    /// By world.
+    counts: [Counts; 2],
 }
-
-/// Losses are rare: they are counted over so many seconds.
-const LOSSES_OVER: usize = 10;
 
 /// What was sent so far.
 #[derive(Clone, Default)]
 struct Counts {
     vectors: u64,
     bytes: u64,
-    /// Vectors and losses.
-    receivers: BTreeMap<String, (u64, u64)>,
+    /// Vectors by host.
+    receivers: BTreeMap<u32, u64>,
 }
 
 impl Counts {
     fn of(report: &SessionReport) -> Self {
-        let receivers = report.receivers.iter().map(|r| (r.name.clone(), (r.vectors, r.lost))).collect();
+        let receivers = report.receivers.iter().map(|r| (r.host, r.vectors)).collect();
         Self { vectors: report.sent.vectors, bytes: report.sent.bytes, receivers }
     }
 }
@@ -56,7 +57,7 @@ impl Clerk {
     }
 
     /// The numbers of the second that has passed.
-    pub(super) fn second(&mut self, house: &House, gauge: &mut Gauge, settings: &Settings, views: &[String]) -> Second {
+    pub(super) fn second(&mut self, house: &House, gauge: &mut Gauge, settings: &Settings, views: &[Hosts]) -> Second {
         let span = self.last.elapsed().as_secs_f64().max(1e-3);
         self.last = Instant::now();
         let cpu = cpu_seconds();
@@ -79,27 +80,24 @@ impl Clerk {
         policy: &str,
         report: &SessionReport,
         accounts: &mut [Account],
-        views: &[String],
+        views: &[Hosts],
         span: f64,
     ) -> WorldSecond {
         let now = Counts::of(report);
         let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / span;
-        let (none, past) = (Counts::default(), &self.counts[world]);
-        let (before, since) = (past.back().unwrap_or(&none), past.front().unwrap_or(&none));
+        let before = std::mem::replace(&mut self.counts[world], now.clone());
         let receivers: Vec<ReceiverSecond> = views
             .iter()
             .zip(accounts)
-            .map(|(name, account)| {
-                let known = report.receivers.iter().find(|receiver| receiver.name == *name);
-                let pair = |counts: &Counts| counts.receivers.get(name).copied();
-                let vectors_per_s = pair(&now).map(|(now, _)| rate(now, pair(before).unwrap_or_default().0));
-                let loss = pair(&now).and_then(|now| share_lost(now, pair(since).unwrap_or_default()));
-                ReceiverSecond { vectors_per_s, loss, ..receiver(account, known) }
+            .map(|(hosts, account)| {
+                let known = report.receivers.iter().find(|receiver| hosts[world] == Some(HostId(receiver.host)));
+                let before = |host: &u32| before.receivers.get(host).copied().unwrap_or_default();
+                let vectors_per_s = known.map(|known| rate(known.vectors, before(&known.host)));
+                ReceiverSecond { vectors_per_s, ..receiver(account, known) }
             })
             .collect();
-        let windows: Vec<f64> = receivers.iter().filter_map(|receiver| receiver.window).collect();
-        let spread = (!windows.is_empty()).then(|| Spread::over(&windows));
-        let second = WorldSecond {
+        let spread = spread(&receivers);
+        WorldSecond {
             policy: policy.to_owned(),
             vectors_per_s: rate(now.vectors, before.vectors),
             bytes_per_s: rate(now.bytes, before.bytes),
@@ -107,13 +105,7 @@ impl Clerk {
             std: spread.map(|spread| spread.std),
             max: spread.map(|spread| spread.max),
             receivers,
-        };
-        let counts = &mut self.counts[world];
-        counts.push_back(now);
-        while counts.len() > LOSSES_OVER {
-            counts.pop_front();
         }
-        second
     }
 }
 
@@ -129,14 +121,16 @@ fn receiver(account: &mut Account, known: Option<&ReceiverReport>) -> ReceiverSe
         clock_error_ms: account.clock.second(),
         uncertainty_ms: account.uncertainty_ms,
         agreement: account.agreement(),
+        unseen: account.unseen.second(),
+        loss: known.and_then(|known| account.losses.second(known.host, known.vectors, known.lost)),
         ..ReceiverSecond::default()
     }
 }
 
-/// The share of what was sent that got lost. Most datagrams carry one vector.
-fn share_lost(now: (u64, u64), since: (u64, u64)) -> Option<f64> {
-    let (vectors, lost) = (now.0.saturating_sub(since.0), now.1.saturating_sub(since.1));
-    (vectors > 0).then(|| (lost as f64 / vectors as f64).min(1.0))
+/// How receivers' errors differ; unknown as long as one of them has seen nothing, however well the others see.
+fn spread(receivers: &[ReceiverSecond]) -> Option<Spread> {
+    let windows: Option<Vec<f64>> = receivers.iter().map(|receiver| receiver.window).collect();
+    windows.filter(|windows| !windows.is_empty()).map(|windows| Spread::over(&windows))
 }
 
 /// Seconds of processors that this process has used, where the system says so.
@@ -146,4 +140,17 @@ fn cpu_seconds() -> Option<f64> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |index: usize| fields.get(index)?.parse::<f64>().ok();
     Some((ticks(11)? + ticks(12)?) / TICKS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_seen_is_not_exact() {
+        let receiver = |window| ReceiverSecond { window, ..ReceiverSecond::default() };
+        assert_eq!(spread(&[]).map(|spread| spread.max), None);
+        assert_eq!(spread(&[receiver(Some(1.0)), receiver(None)]).map(|spread| spread.max), None);
+        assert_eq!(spread(&[receiver(Some(1.0)), receiver(Some(3.0))]).map(|spread| spread.mean), Some(2.0));
+    }
 }

@@ -8,7 +8,7 @@ use super::house::{House, LEFT, RIGHT};
 use super::link::Look;
 use super::people::People;
 use super::referee::{Referee, Verdict};
-use super::roles::roles;
+use super::roles::is_reserved;
 use super::second::Clerk;
 use crate::feed::{CraftInfo, Frame, Mark, Score, State, Text, ViewInfo};
 use crate::settings::{Network, Settings};
@@ -123,14 +123,15 @@ impl Show {
             self.act(&left, at);
         }
         let time = self.house.time;
-        self.cast.players.iter_mut().for_each(|player| player.tell(&self.settings, time));
+        let shown = self.lag.shown(now);
+        self.cast.players.iter_mut().for_each(|player| player.tell(&self.settings, time, shown));
         self.people.mirror(&self.house, &self.settings, now);
         self.judge();
         let right = self.settings.right.is_some();
         let right = right.then(|| self.look(RIGHT, &entities[RIGHT], |player| player.role.watches));
         self.measure(left, right);
         if self.clerk.is_due() {
-            let views: Vec<String> = self.views().map(|player| player.role.name.clone()).collect();
+            let views: Vec<_> = self.views().map(Player::hosts).collect();
             let second = self.clerk.second(&self.house, &mut self.gauge, &self.settings, &views);
             self.say(Text::Second(Box::new(second)));
         }
@@ -206,6 +207,14 @@ impl Show {
 
     /// Makes networks what they are set to be.
     fn condition(&mut self) {
+        let (house, players) = (&self.house, &self.settings.players);
+        self.networks.retain(|name, _| {
+            let stays = players.contains_key(name);
+            if !stays {
+                house.release(name);
+            }
+            stays
+        });
         for (name, network) in &self.settings.players {
             let known = self.networks.get(name);
             if known != Some(network) && !(known.is_none() && *network == UNTOUCHED) {
@@ -236,9 +245,7 @@ impl Show {
         after.iter().filter(|name| !before.contains(name)).for_each(|name| self.news(format!("{name} has joined")));
         before.iter().filter(|name| !after.contains(name)).for_each(|name| self.news(format!("{name} has left")));
         let mut wanted = self.shared.wanted();
-        let cast = roles(&wanted.settings);
-        let is_cast = |name: &String| cast.iter().any(|role| role.name == *name);
-        wanted.settings.players.retain(|name, _| is_cast(name) || after.contains(name));
+        wanted.settings.players.retain(|name, _| is_reserved(name) || after.contains(name));
         for name in after {
             wanted.settings.players.entry(name).or_insert(UNTOUCHED);
         }

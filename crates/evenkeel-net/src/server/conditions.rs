@@ -52,6 +52,18 @@ impl Server {
         }
         Ok(())
     }
+
+    /// Forgets the conditions of the player of that name: its network is again what it is for everybody.
+    pub fn clear_condition(&self, player: &str) {
+        let lobby = self.shared.lobby();
+        let mut connections = self.shared.connections();
+        if connections.conditions.remove(player).is_none() {
+            return;
+        }
+        let Some(conditioner) = &self.shared.conditioner else { return };
+        let theirs = connections.open.iter().filter(|(open, _)| lobby.player_name(**open) == Some(player));
+        theirs.for_each(|(_, open)| conditioner.clear(open.sender.remote()));
+    }
 }
 
 impl Shared {
