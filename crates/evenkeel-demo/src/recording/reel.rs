@@ -20,6 +20,10 @@ const MAX_HOSTS: usize = 16;
 
 /// What comes next in a recording.
 pub(super) enum Piece {
+    /// There is more, which takes longer to read than was allowed.
+    Later,
+    /// Nothing: it is over.
+    End,
     Cast(Box<Cast>),
     Frame(Frame),
     Second(Box<Second>),
@@ -116,16 +120,23 @@ impl Reel {
         Ok(reel)
     }
 
-    /// What comes next, and when; nothing at the end.
-    pub(super) fn next(&mut self) -> Result<Option<(f64, Piece)>, String> {
+    /// What comes next, and when. Takes from `allowed` what reading costs: a recording says as much as it likes at one moment.
+    pub(super) fn next(&mut self, allowed: &mut usize) -> Result<(f64, Piece), String> {
         loop {
             if let Some(piece) = self.next.pop_front() {
-                return Ok(Some(piece));
+                return Ok(piece);
+            }
+            if *allowed == 0 {
+                return Ok((self.frame.time_s, Piece::Later));
             }
             match self.reader.next() {
-                Some(event) => self.take(event.map_err(|error| error.to_string())?)?,
+                Some(event) => {
+                    let event = event.map_err(|error| error.to_string())?;
+                    *allowed = allowed.saturating_sub(cost(&event));
+                    self.take(event)?;
+                }
                 None if self.begun => self.complete(),
-                None => return Ok(None),
+                None => return Ok((self.frame.time_s, Piece::End)),
             }
         }
     }
@@ -214,6 +225,14 @@ impl Reel {
         let shown = self.frame.shown.iter_mut().flatten().flatten();
         self.frame.truth.iter_mut().chain(shown).zip(flags).for_each(|(mark, flags)| mark.flags = flags);
         self.flagged = true;
+    }
+}
+
+/// What it costs to read an event: a long note is as much work as many short events.
+fn cost(event: &Event) -> usize {
+    match event {
+        Event::Note { text, .. } => 1 + text.len() / 100,
+        _ => 1,
     }
 }
 

@@ -11,6 +11,8 @@ use tokio::time::Instant;
 
 /// Nobody waits longer for the next picture, nor for the first after the last.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// So many events are read at a time: some milliseconds, for which everybody else waits.
+const READ_AT_ONCE: usize = 20_000;
 
 /// What is to be shown.
 pub(crate) enum Scene {
@@ -31,6 +33,8 @@ pub(crate) struct Replay {
     tally: Tally,
     /// What comes next, and when in the recording.
     next: VecDeque<(f64, Scene)>,
+    /// All was read.
+    over: bool,
     /// The recording's time up to which all was shown, and when that was.
     position: f64,
     reached: Instant,
@@ -43,8 +47,8 @@ impl Replay {
         let reel = Reel::new(spool.path(), first.clone())?;
         let state = first.state.clone();
         let tally = Tally::new(&state, 0.0);
-        let (next, position, reached) = (VecDeque::new(), 0.0, Instant::now());
-        let mut replay = Self { name, spool, first, seconds, state, reel, tally, next, position, reached };
+        let (next, over, position, reached) = (VecDeque::new(), false, 0.0, Instant::now());
+        let mut replay = Self { name, spool, first, seconds, state, reel, tally, next, over, position, reached };
         replay.fetch()?;
         Ok(replay)
     }
@@ -66,8 +70,16 @@ impl Replay {
 
     /// When the next is to be shown.
     pub(crate) fn due(&self) -> Instant {
-        let wait = self.next.front().map_or(1.0, |(time_s, _)| (time_s - self.position).clamp(0.0, 1.0));
-        self.reached + Duration::from_secs_f64(wait)
+        match self.next.front() {
+            Some((time_s, _)) => self.reached + self.wait(*time_s),
+            None if self.over => self.reached + LONGEST_WAIT,
+            // There is more to read before anything can be shown.
+            None => self.reached,
+        }
+    }
+
+    fn wait(&self, time_s: f64) -> Duration {
+        Duration::from_secs_f64((time_s - self.position).clamp(0.0, LONGEST_WAIT.as_secs_f64()))
     }
 
     /// What is due; at the end, the recording begins anew.
@@ -76,9 +88,10 @@ impl Replay {
             return Ok(None);
         }
         let Some((time_s, scene)) = self.next.pop_front() else {
-            return self.rewind(now).map(|()| None);
+            let read = if self.over { self.rewind(now) } else { self.fetch() };
+            return read.map(|()| None);
         };
-        self.reached += Duration::from_secs_f64((time_s - self.position).clamp(0.0, LONGEST_WAIT.as_secs_f64()));
+        self.reached += self.wait(time_s);
         self.position = time_s;
         if self.next.is_empty() {
             self.fetch()?;
@@ -88,15 +101,21 @@ impl Replay {
 
     fn rewind(&mut self, now: Instant) -> Result<(), String> {
         self.reel = Reel::new(self.spool.path(), self.first.clone())?;
-        (self.position, self.reached) = (0.0, now);
+        (self.over, self.position, self.reached) = (false, 0.0, now);
         self.fetch()
     }
 
-    /// Reads on until there is something to show. Nothing is left at the end.
+    /// Reads on until there is something to show, or for long enough.
     fn fetch(&mut self) -> Result<(), String> {
+        let mut allowed = READ_AT_ONCE;
         while self.next.is_empty() {
-            let Some((time_s, piece)) = self.reel.next()? else { return Ok(()) };
+            let (time_s, piece) = self.reel.next(&mut allowed)?;
             match piece {
+                Piece::Later => return Ok(()),
+                Piece::End => {
+                    self.over = true;
+                    return Ok(());
+                }
                 Piece::Cast(cast) => {
                     self.tally = Tally::new(&cast.state, time_s);
                     self.state = cast.state;
@@ -113,5 +132,47 @@ impl Replay {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::store::Recordings;
+    use super::*;
+    use evenkeel::{GlobalTime, Vec3};
+    use evenkeel_link::recording::{Event, Header, RecordingWriter};
+
+    /// A recording of these events, open.
+    fn replay(events: impl Iterator<Item = Event>) -> Replay {
+        let spool = Recordings::new().unwrap().spool();
+        let file = std::fs::File::create(spool.path()).unwrap();
+        let mut writer = RecordingWriter::new(file, &Header::default()).unwrap();
+        events.for_each(|event| writer.write(&event).unwrap());
+        writer.finish().unwrap();
+        Replay::open(spool, "recording".into()).unwrap()
+    }
+
+    fn real(entity: u32, at: GlobalTime) -> Event {
+        Event::Real { entity, at, position: Vec3::ZERO, velocity: Vec3::ZERO, heading: 0.0 }
+    }
+
+    #[test]
+    fn however_much_happens_at_a_moment_it_is_read_bit_by_bit() {
+        let goes = 10;
+        let mut replay = replay((0..goes * READ_AT_ONCE).map(|_| real(0, GlobalTime::ZERO)));
+        for _ in 0..2 {
+            let mut read = 0;
+            let frame = loop {
+                let now = replay.due();
+                match replay.advance(now).unwrap() {
+                    Some(Scene::Frame(_)) => break true,
+                    Some(_) => {}
+                    None => read += 1,
+                }
+                assert!(read < 2 * goes, "it comes to an end");
+            };
+            assert!(frame && read >= goes - 1, "{read} times");
+        }
     }
 }
