@@ -1,6 +1,7 @@
 //! Reading a recording as pictures, one after the other.
 
 use super::remark::{Cast, Remark};
+use super::store::Spool;
 use crate::feed::{CraftInfo, Frame, Mark, Second, State, ViewInfo};
 use crate::settings::Settings;
 use data_encoding::HEXLOWER;
@@ -14,6 +15,8 @@ use std::path::Path;
 const ONE_PICTURE_S: f64 = 0.01;
 /// A recording with more events is not shown: half an hour with the largest crowd has a quarter of them.
 const MAX_EVENTS: u64 = 50_000_000;
+/// Nor one with more bytes of notes, of which a small file can hold very many.
+const MAX_NOTES: usize = 500_000_000;
 /// So many entities and hosts of another program's recording are shown.
 const MAX_ENTITIES: usize = 64;
 const MAX_HOSTS: usize = 16;
@@ -45,9 +48,9 @@ pub(super) struct Reel {
 }
 
 /// Reads a recording to its end, to know that it can be shown, and what it is about.
-pub(super) fn examine(path: &Path) -> Result<(Cast, f64), String> {
-    let mut reader = open(path)?;
-    let (mut count, mut seconds, mut cast) = (0_u64, 0.0_f64, None);
+pub(super) fn examine(spool: &Spool) -> Result<(Cast, f64), String> {
+    let mut reader = open(spool.path())?;
+    let (mut count, mut notes, mut seconds, mut cast) = (0_u64, 0, 0.0_f64, None);
     let (mut entities, mut hosts) = (BTreeSet::new(), BTreeSet::new());
     for event in &mut reader {
         let event = event.map_err(|error| error.to_string())?;
@@ -55,11 +58,18 @@ pub(super) fn examine(path: &Path) -> Result<(Cast, f64), String> {
         if count > MAX_EVENTS {
             return Err(format!("the recording has more than {MAX_EVENTS} events: too many to be shown"));
         }
+        if spool.is_closed() {
+            return Err("the demo is stopping".into());
+        }
         seconds = seconds.max(event.at().as_secs_f64());
         match event {
             Event::Real { entity, .. } if entities.len() < MAX_ENTITIES => drop(entities.insert(entity)),
             Event::Placed { by, .. } if hosts.len() < MAX_HOSTS => drop(hosts.insert(by)),
             Event::Note { text, .. } => {
+                notes += text.len();
+                if notes > MAX_NOTES {
+                    return Err(format!("the recording has more than {} MB of notes", MAX_NOTES / 1_000_000));
+                }
                 if let (None, Some(Remark::Cast(first))) = (&cast, Remark::read(&text)?) {
                     cast = Some(*first);
                 }

@@ -43,7 +43,7 @@ pub(crate) struct Replay {
 impl Replay {
     /// Opens a recording that came from anywhere. It is read to its end first: what cannot be shown is refused at once.
     pub(crate) fn open(spool: Spool, name: String) -> Result<Self, String> {
-        let (first, seconds) = reel::examine(spool.path())?;
+        let (first, seconds) = reel::examine(&spool)?;
         let reel = Reel::new(spool.path(), first.clone())?;
         let state = first.state.clone();
         let tally = Tally::new(&state, 0.0);
@@ -145,16 +145,32 @@ mod tests {
 
     /// A recording of these events, open.
     fn replay(events: impl Iterator<Item = Event>) -> Replay {
-        let spool = Recordings::new().unwrap().spool();
+        Replay::open(spool(&Recordings::new().unwrap(), events), "recording".into()).unwrap()
+    }
+
+    fn spool(recordings: &Recordings, events: impl Iterator<Item = Event>) -> Spool {
+        let spool = recordings.spool();
         let file = std::fs::File::create(spool.path()).unwrap();
         let mut writer = RecordingWriter::new(file, &Header::default()).unwrap();
         events.for_each(|event| writer.write(&event).unwrap());
         writer.finish().unwrap();
-        Replay::open(spool, "recording".into()).unwrap()
+        spool
     }
 
     fn real(entity: u32, at: GlobalTime) -> Event {
         Event::Real { entity, at, position: Vec3::ZERO, velocity: Vec3::ZERO, heading: 0.0 }
+    }
+
+    #[test]
+    fn what_unpacks_to_very_much_is_refused_and_a_demo_that_stops_reads_no_more() {
+        let refused = |spool: Spool| Replay::open(spool, "recording".into()).err().unwrap();
+        let recordings = Recordings::new().unwrap();
+        let note = Event::Note { at: GlobalTime::ZERO, text: "a".repeat(60_000) };
+        let notes = [real(0, GlobalTime::ZERO)].into_iter().chain((0..10_000).map(|_| note.clone()));
+        assert!(refused(spool(&recordings, notes)).contains("of notes"));
+        let good = spool(&recordings, [real(0, GlobalTime::ZERO)].into_iter());
+        recordings.close();
+        assert!(refused(good).contains("stopping"));
     }
 
     #[test]
