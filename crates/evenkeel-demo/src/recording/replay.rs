@@ -101,6 +101,7 @@ impl Replay {
 
     fn rewind(&mut self, now: Instant) -> Result<(), String> {
         self.reel = Reel::new(self.spool.path(), self.first.clone())?;
+        self.tally = Tally::new(&self.first.state, 0.0);
         (self.over, self.position, self.reached) = (false, 0.0, now);
         self.fetch()
     }
@@ -117,7 +118,12 @@ impl Replay {
                     return Ok(());
                 }
                 Piece::Cast(cast) => {
-                    self.tally = Tally::new(&cast.state, time_s);
+                    // Scores change with every hit, and with them nothing that is measured.
+                    let same = cast.state.settings == self.state.settings && cast.state.views == self.state.views;
+                    if !same {
+                        self.tally = Tally::new(&cast.state, time_s);
+                    }
+                    self.tally.cast(&cast.state);
                     self.state = cast.state;
                     self.next.push_back((time_s, Scene::State));
                 }
@@ -138,8 +144,11 @@ impl Replay {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::remark::Remark;
     use super::super::store::Recordings;
     use super::*;
+    use crate::feed::{CraftInfo, Score, ViewInfo};
+    use crate::settings::Settings;
     use evenkeel::{GlobalTime, Vec3};
     use evenkeel_link::recording::{Event, Header, RecordingWriter};
 
@@ -159,6 +168,41 @@ mod tests {
 
     fn real(entity: u32, at: GlobalTime) -> Event {
         Event::Real { entity, at, position: Vec3::ZERO, velocity: Vec3::ZERO, heading: 0.0 }
+    }
+
+    #[test]
+    fn a_hit_does_not_begin_the_window_anew_and_people_are_not_measured() {
+        let craft = |id, human| CraftInfo { id, name: id.to_string(), colour: 0, human };
+        let state = State {
+            generation: 1,
+            settings: Settings { right: None, ..Settings::default() },
+            crafts: vec![craft(0, false), craft(1, true)],
+            views: vec![ViewInfo { name: "far".into(), delay_ms: 0.0 }],
+            scores: Vec::new(),
+            recording: false,
+            opened: None,
+        };
+        let cast = |hits| {
+            let state = State { scores: vec![Score { id: 0, hits, deaths: 0 }], ..state.clone() };
+            Remark::Cast(Box::new(Cast { state, entities: vec![0, 1], hosts: vec![vec![0]] })).text().unwrap()
+        };
+        let moment = |n: i64| {
+            let at = GlobalTime::from_millis(100 * n);
+            let placed =
+                |entity, off| Event::Placed { entity, by: 0, at, position: Vec3::new(off, 0.0, 0.0), heading: 0.0 };
+            let hit = (n % 5 == 0).then(|| Event::Note { at, text: cast(n.unsigned_abs() as u32) });
+            hit.into_iter().chain([real(0, at), real(1, at), placed(0, 2.0), placed(1, 50.0)])
+        };
+        let mut replay = replay((0..50).flat_map(moment));
+        let mut windows = Vec::new();
+        while windows.len() < 6 {
+            let now = replay.due();
+            if let Some(Scene::Text(Text::Second(second))) = replay.advance(now).unwrap() {
+                windows.push((second.window_s.round(), second.worlds[0].receivers[0].error));
+            }
+        }
+        let expected = [1.0, 2.0, 3.0, 4.0, 1.0, 2.0].map(|window_s| (window_s, Some(2.0)));
+        assert_eq!(windows, expected, "and anew only when the recording does");
     }
 
     #[test]
