@@ -1,6 +1,6 @@
 //! `evenkeel demo`, and what the program does without a command: a game to drive in, and to watch fairness happen.
 
-use crate::serve::signals::{Asked, Signals};
+use crate::serve::signals::Signals;
 use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use evenkeel_demo::settings::{Crowd, GameName, Settings, World};
@@ -117,7 +117,8 @@ async fn demonstrate(arguments: &Arguments, settings: Settings) -> Result<()> {
     if arguments.open {
         open(&demo.url());
     }
-    while matches!(signals.asked().await, Asked::Reload) {}
+    // Whatever it is: there is nothing to be read again, and a terminal that is closed takes the demo with it.
+    signals.asked().await;
     // Who does not go in time is left behind.
     let _ = tokio::time::timeout(FAREWELL, demo.stop()).await;
     Ok(())

@@ -89,6 +89,7 @@ fn without_a_command_it_is_the_demo_and_a_signal_ends_it_well() {
     let running = Running::start(&["demo", "--port", "0", "--game", "ships", "--crowd", "internet", "--right", "off"]);
     assert!(running.line.starts_with("Evenkeel demo: 8 ships at 20 to 250 ms.  Open "), "{}", running.line);
     assert_eq!(running.stop("-TERM"), "");
+    Running::start(&["demo", "--bots", "1", "--port", "0"]).stop("-HUP");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use evenkeel::policy::by_name;
 use evenkeel::{Budget, ClockRule, Duration, Policy};
 use evenkeel_link::Conditions;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -68,7 +68,8 @@ pub enum Crowd {
 pub struct World {
     /// A policy's name.
     pub policy: String,
-    /// What it may spend.
+    /// What it may spend: a third, unless it is said.
+    #[serde(default = "third")]
     pub budget: String,
 }
 
@@ -141,13 +142,13 @@ impl std::error::Error for SettingsError {}
 impl Default for Settings {
     /// Every third vector on the left, `even` with as many on the right, in the crowd of the papers.
     fn default() -> Self {
-        let third = |policy: &str| World { policy: policy.into(), budget: "1/3".into() };
+        let world = |policy: &str| World { policy: policy.into(), budget: third() };
         Self {
             game: GameName::Tanks,
             crowd: Crowd::Papers,
             bots: 4,
-            left: third("base/3"),
-            right: Some(third("even")),
+            left: world("base/3"),
+            right: Some(world("even")),
             threshold: Thresholds { distance: 0.5, degrees: 3.0 },
             clock: Clock::Global,
             lag: Lags { movement_ms: 0.0, verdicts_ms: 0.0 },
@@ -239,17 +240,25 @@ impl Settings {
 
 /// A merge patch. Depth is that of the settings: what is deeper is not of their form, and refused when it is read.
 fn merge(value: &mut Value, patch: &Value) {
-    match (value, patch) {
-        (Value::Object(fields), Value::Object(changes)) => {
-            for (name, change) in changes {
-                match fields.get_mut(name) {
-                    Some(field) => merge(field, change),
-                    None => drop(fields.insert(name.clone(), change.clone())),
-                }
-            }
-        }
-        (value, patch) => *value = patch.clone(),
+    let Value::Object(changes) = patch else {
+        *value = patch.clone();
+        return;
+    };
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
     }
+    let Value::Object(fields) = value else { return };
+    for (name, change) in changes {
+        if change.is_null() {
+            fields.remove(name);
+        } else {
+            merge(fields.entry(name).or_insert(Value::Null), change);
+        }
+    }
+}
+
+fn third() -> String {
+    "1/3".into()
 }
 
 fn within(what: &str, number: f64, least: f64, most: f64, unit: &str) -> Result<(), SettingsError> {
@@ -258,4 +267,23 @@ fn within(what: &str, number: f64, least: f64, most: f64, unit: &str) -> Result<
     }
     let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
     Err(SettingsError(format!("{what} must be {least} to {most}{unit}, not {number}")))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn null_removes_and_what_was_off_can_be_switched_on_in_part() {
+        let players = BTreeMap::from([("Ada".to_owned(), Network::NEAR), ("Bob".to_owned(), Network::at(100.0))]);
+        let settings = Settings { players, right: None, ..Settings::default() };
+        let without = settings.patched(&json!({"players": {"Ada": null, "nobody": null}})).unwrap();
+        assert_eq!(without.players, BTreeMap::from([("Bob".to_owned(), Network::at(100.0))]));
+        let on = settings.patched(&json!({"right": {"policy": "even"}})).unwrap();
+        assert_eq!(on.right, Settings::default().right);
+        assert_eq!(on.patched(&json!({"right": null})).unwrap(), settings);
+        assert!(settings.patched(&json!({"bots": null})).unwrap_err().to_string().contains("bots"));
+    }
 }

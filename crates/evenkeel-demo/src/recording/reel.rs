@@ -1,6 +1,7 @@
 //! Reading a recording as pictures, one after the other.
 
 use super::remark::{Cast, Remark};
+use super::store::Spool;
 use crate::feed::{CraftInfo, Frame, Mark, Second, State, ViewInfo};
 use crate::settings::Settings;
 use data_encoding::HEXLOWER;
@@ -14,12 +15,18 @@ use std::path::Path;
 const ONE_PICTURE_S: f64 = 0.01;
 /// A recording with more events is not shown: half an hour with the largest crowd has a quarter of them.
 const MAX_EVENTS: u64 = 50_000_000;
+/// Nor one with more bytes of notes, of which a small file can hold very many.
+const MAX_NOTES: usize = 500_000_000;
 /// So many entities and hosts of another program's recording are shown.
 const MAX_ENTITIES: usize = 64;
 const MAX_HOSTS: usize = 16;
 
 /// What comes next in a recording.
 pub(super) enum Piece {
+    /// There is more, which takes longer to read than was allowed.
+    Later,
+    /// Nothing: it is over.
+    End,
     Cast(Box<Cast>),
     Frame(Frame),
     Second(Box<Second>),
@@ -41,9 +48,9 @@ pub(super) struct Reel {
 }
 
 /// Reads a recording to its end, to know that it can be shown, and what it is about.
-pub(super) fn examine(path: &Path) -> Result<(Cast, f64), String> {
-    let mut reader = open(path)?;
-    let (mut count, mut seconds, mut cast) = (0_u64, 0.0_f64, None);
+pub(super) fn examine(spool: &Spool) -> Result<(Cast, f64), String> {
+    let mut reader = open(spool.path())?;
+    let (mut count, mut notes, mut seconds, mut cast) = (0_u64, 0, 0.0_f64, None);
     let (mut entities, mut hosts) = (BTreeSet::new(), BTreeSet::new());
     for event in &mut reader {
         let event = event.map_err(|error| error.to_string())?;
@@ -51,11 +58,18 @@ pub(super) fn examine(path: &Path) -> Result<(Cast, f64), String> {
         if count > MAX_EVENTS {
             return Err(format!("the recording has more than {MAX_EVENTS} events: too many to be shown"));
         }
+        if spool.is_closed() {
+            return Err("the demo is stopping".into());
+        }
         seconds = seconds.max(event.at().as_secs_f64());
         match event {
             Event::Real { entity, .. } if entities.len() < MAX_ENTITIES => drop(entities.insert(entity)),
             Event::Placed { by, .. } if hosts.len() < MAX_HOSTS => drop(hosts.insert(by)),
             Event::Note { text, .. } => {
+                notes += text.len();
+                if notes > MAX_NOTES {
+                    return Err(format!("the recording has more than {} MB of notes", MAX_NOTES / 1_000_000));
+                }
                 if let (None, Some(Remark::Cast(first))) = (&cast, Remark::read(&text)?) {
                     cast = Some(*first);
                 }
@@ -116,16 +130,23 @@ impl Reel {
         Ok(reel)
     }
 
-    /// What comes next, and when; nothing at the end.
-    pub(super) fn next(&mut self) -> Result<Option<(f64, Piece)>, String> {
+    /// What comes next, and when. Takes from `allowed` what reading costs: a recording says as much as it likes at one moment.
+    pub(super) fn next(&mut self, allowed: &mut usize) -> Result<(f64, Piece), String> {
         loop {
             if let Some(piece) = self.next.pop_front() {
-                return Ok(Some(piece));
+                return Ok(piece);
+            }
+            if *allowed == 0 {
+                return Ok((self.frame.time_s, Piece::Later));
             }
             match self.reader.next() {
-                Some(event) => self.take(event.map_err(|error| error.to_string())?)?,
+                Some(event) => {
+                    let event = event.map_err(|error| error.to_string())?;
+                    *allowed = allowed.saturating_sub(cost(&event));
+                    self.take(event)?;
+                }
                 None if self.begun => self.complete(),
-                None => return Ok(None),
+                None => return Ok((self.frame.time_s, Piece::End)),
             }
         }
     }
@@ -214,6 +235,14 @@ impl Reel {
         let shown = self.frame.shown.iter_mut().flatten().flatten();
         self.frame.truth.iter_mut().chain(shown).zip(flags).for_each(|(mark, flags)| mark.flags = flags);
         self.flagged = true;
+    }
+}
+
+/// What it costs to read an event: a long note is as much work as many short events.
+fn cost(event: &Event) -> usize {
+    match event {
+        Event::Note { text, .. } => 1 + text.len() / 100,
+        _ => 1,
     }
 }
 

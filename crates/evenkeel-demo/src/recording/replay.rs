@@ -11,6 +11,8 @@ use tokio::time::Instant;
 
 /// Nobody waits longer for the next picture, nor for the first after the last.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// So many events are read at a time: some milliseconds, for which everybody else waits.
+const READ_AT_ONCE: usize = 20_000;
 
 /// What is to be shown.
 pub(crate) enum Scene {
@@ -31,6 +33,8 @@ pub(crate) struct Replay {
     tally: Tally,
     /// What comes next, and when in the recording.
     next: VecDeque<(f64, Scene)>,
+    /// All was read.
+    over: bool,
     /// The recording's time up to which all was shown, and when that was.
     position: f64,
     reached: Instant,
@@ -39,12 +43,12 @@ pub(crate) struct Replay {
 impl Replay {
     /// Opens a recording that came from anywhere. It is read to its end first: what cannot be shown is refused at once.
     pub(crate) fn open(spool: Spool, name: String) -> Result<Self, String> {
-        let (first, seconds) = reel::examine(spool.path())?;
+        let (first, seconds) = reel::examine(&spool)?;
         let reel = Reel::new(spool.path(), first.clone())?;
         let state = first.state.clone();
         let tally = Tally::new(&state, 0.0);
-        let (next, position, reached) = (VecDeque::new(), 0.0, Instant::now());
-        let mut replay = Self { name, spool, first, seconds, state, reel, tally, next, position, reached };
+        let (next, over, position, reached) = (VecDeque::new(), false, 0.0, Instant::now());
+        let mut replay = Self { name, spool, first, seconds, state, reel, tally, next, over, position, reached };
         replay.fetch()?;
         Ok(replay)
     }
@@ -66,8 +70,16 @@ impl Replay {
 
     /// When the next is to be shown.
     pub(crate) fn due(&self) -> Instant {
-        let wait = self.next.front().map_or(1.0, |(time_s, _)| (time_s - self.position).clamp(0.0, 1.0));
-        self.reached + Duration::from_secs_f64(wait)
+        match self.next.front() {
+            Some((time_s, _)) => self.reached + self.wait(*time_s),
+            None if self.over => self.reached + LONGEST_WAIT,
+            // There is more to read before anything can be shown.
+            None => self.reached,
+        }
+    }
+
+    fn wait(&self, time_s: f64) -> Duration {
+        Duration::from_secs_f64((time_s - self.position).clamp(0.0, LONGEST_WAIT.as_secs_f64()))
     }
 
     /// What is due; at the end, the recording begins anew.
@@ -76,9 +88,10 @@ impl Replay {
             return Ok(None);
         }
         let Some((time_s, scene)) = self.next.pop_front() else {
-            return self.rewind(now).map(|()| None);
+            let read = if self.over { self.rewind(now) } else { self.fetch() };
+            return read.map(|()| None);
         };
-        self.reached += Duration::from_secs_f64((time_s - self.position).clamp(0.0, LONGEST_WAIT.as_secs_f64()));
+        self.reached += self.wait(time_s);
         self.position = time_s;
         if self.next.is_empty() {
             self.fetch()?;
@@ -88,17 +101,29 @@ impl Replay {
 
     fn rewind(&mut self, now: Instant) -> Result<(), String> {
         self.reel = Reel::new(self.spool.path(), self.first.clone())?;
-        (self.position, self.reached) = (0.0, now);
+        self.tally = Tally::new(&self.first.state, 0.0);
+        (self.over, self.position, self.reached) = (false, 0.0, now);
         self.fetch()
     }
 
-    /// Reads on until there is something to show. Nothing is left at the end.
+    /// Reads on until there is something to show, or for long enough.
     fn fetch(&mut self) -> Result<(), String> {
+        let mut allowed = READ_AT_ONCE;
         while self.next.is_empty() {
-            let Some((time_s, piece)) = self.reel.next()? else { return Ok(()) };
+            let (time_s, piece) = self.reel.next(&mut allowed)?;
             match piece {
+                Piece::Later => return Ok(()),
+                Piece::End => {
+                    self.over = true;
+                    return Ok(());
+                }
                 Piece::Cast(cast) => {
-                    self.tally = Tally::new(&cast.state, time_s);
+                    // Scores change with every hit, and with them nothing that is measured.
+                    let same = cast.state.settings == self.state.settings && cast.state.views == self.state.views;
+                    if !same {
+                        self.tally = Tally::new(&cast.state, time_s);
+                    }
+                    self.tally.cast(&cast.state);
                     self.state = cast.state;
                     self.next.push_back((time_s, Scene::State));
                 }
@@ -113,5 +138,101 @@ impl Replay {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::remark::Remark;
+    use super::super::store::Recordings;
+    use super::*;
+    use crate::feed::{CraftInfo, Score, ViewInfo};
+    use crate::settings::Settings;
+    use evenkeel::{GlobalTime, Vec3};
+    use evenkeel_link::recording::{Event, Header, RecordingWriter};
+
+    /// A recording of these events, open.
+    fn replay(events: impl Iterator<Item = Event>) -> Replay {
+        Replay::open(spool(&Recordings::new().unwrap(), events), "recording".into()).unwrap()
+    }
+
+    fn spool(recordings: &Recordings, events: impl Iterator<Item = Event>) -> Spool {
+        let spool = recordings.spool();
+        let file = std::fs::File::create(spool.path()).unwrap();
+        let mut writer = RecordingWriter::new(file, &Header::default()).unwrap();
+        events.for_each(|event| writer.write(&event).unwrap());
+        writer.finish().unwrap();
+        spool
+    }
+
+    fn real(entity: u32, at: GlobalTime) -> Event {
+        Event::Real { entity, at, position: Vec3::ZERO, velocity: Vec3::ZERO, heading: 0.0 }
+    }
+
+    #[test]
+    fn a_hit_does_not_begin_the_window_anew_and_people_are_not_measured() {
+        let craft = |id, human| CraftInfo { id, name: id.to_string(), colour: 0, human };
+        let state = State {
+            generation: 1,
+            settings: Settings { right: None, ..Settings::default() },
+            crafts: vec![craft(0, false), craft(1, true)],
+            views: vec![ViewInfo { name: "far".into(), delay_ms: 0.0 }],
+            scores: Vec::new(),
+            recording: false,
+            opened: None,
+        };
+        let cast = |hits| {
+            let state = State { scores: vec![Score { id: 0, hits, deaths: 0 }], ..state.clone() };
+            Remark::Cast(Box::new(Cast { state, entities: vec![0, 1], hosts: vec![vec![0]] })).text().unwrap()
+        };
+        let moment = |n: i64| {
+            let at = GlobalTime::from_millis(100 * n);
+            let placed =
+                |entity, off| Event::Placed { entity, by: 0, at, position: Vec3::new(off, 0.0, 0.0), heading: 0.0 };
+            let hit = (n % 5 == 0).then(|| Event::Note { at, text: cast(n.unsigned_abs() as u32) });
+            hit.into_iter().chain([real(0, at), real(1, at), placed(0, 2.0), placed(1, 50.0)])
+        };
+        let mut replay = replay((0..50).flat_map(moment));
+        let mut windows = Vec::new();
+        while windows.len() < 6 {
+            let now = replay.due();
+            if let Some(Scene::Text(Text::Second(second))) = replay.advance(now).unwrap() {
+                windows.push((second.window_s.round(), second.worlds[0].receivers[0].error));
+            }
+        }
+        let expected = [1.0, 2.0, 3.0, 4.0, 1.0, 2.0].map(|window_s| (window_s, Some(2.0)));
+        assert_eq!(windows, expected, "and anew only when the recording does");
+    }
+
+    #[test]
+    fn what_unpacks_to_very_much_is_refused_and_a_demo_that_stops_reads_no_more() {
+        let refused = |spool: Spool| Replay::open(spool, "recording".into()).err().unwrap();
+        let recordings = Recordings::new().unwrap();
+        let note = Event::Note { at: GlobalTime::ZERO, text: "a".repeat(60_000) };
+        let notes = [real(0, GlobalTime::ZERO)].into_iter().chain((0..10_000).map(|_| note.clone()));
+        assert!(refused(spool(&recordings, notes)).contains("of notes"));
+        let good = spool(&recordings, [real(0, GlobalTime::ZERO)].into_iter());
+        recordings.close();
+        assert!(refused(good).contains("stopping"));
+    }
+
+    #[test]
+    fn however_much_happens_at_a_moment_it_is_read_bit_by_bit() {
+        let goes = 10;
+        let mut replay = replay((0..goes * READ_AT_ONCE).map(|_| real(0, GlobalTime::ZERO)));
+        for _ in 0..2 {
+            let mut read = 0;
+            let frame = loop {
+                let now = replay.due();
+                match replay.advance(now).unwrap() {
+                    Some(Scene::Frame(_)) => break true,
+                    Some(_) => {}
+                    None => read += 1,
+                }
+                assert!(read < 2 * goes, "it comes to an end");
+            };
+            assert!(frame && read >= goes - 1, "{read} times");
+        }
     }
 }

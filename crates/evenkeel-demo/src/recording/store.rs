@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// So many recordings are kept, the newest.
@@ -23,17 +23,22 @@ impl Recordings {
         Ok(Self { folder: Arc::new(Folder::new()?), next: AtomicU32::new(1), kept: Mutex::default() })
     }
 
+    /// The demo stops.
+    pub(crate) fn close(&self) {
+        self.folder.closed.store(true, Ordering::Relaxed);
+    }
+
     /// A name for a new recording, and where it goes.
     pub(super) fn name(&self) -> (String, Spool) {
         let name = format!("evenkeel-{}.{EXTENSION}", self.next.fetch_add(1, Ordering::Relaxed));
-        let spool = Spool { path: self.folder.0.join(&name), _folder: self.folder.clone() };
+        let spool = Spool { path: self.folder.path.join(&name), folder: self.folder.clone() };
         (name, spool)
     }
 
     /// Somewhere for what comes from outside.
     pub(crate) fn spool(&self) -> Spool {
         let name = format!("opened-{}", self.next.fetch_add(1, Ordering::Relaxed));
-        Spool { path: self.folder.0.join(name), _folder: self.folder.clone() }
+        Spool { path: self.folder.path.join(name), folder: self.folder.clone() }
     }
 
     /// Keeps a recording that is complete; the oldest makes room for it.
@@ -55,12 +60,17 @@ impl Recordings {
 /// A file that goes when nobody needs it any longer.
 pub(crate) struct Spool {
     path: PathBuf,
-    _folder: Arc<Folder>,
+    folder: Arc<Folder>,
 }
 
 impl Spool {
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Nobody needs it any longer.
+    pub(super) fn is_closed(&self) -> bool {
+        self.folder.closed.load(Ordering::Relaxed)
     }
 }
 
@@ -72,7 +82,11 @@ impl Drop for Spool {
 }
 
 /// A folder that only this user may look into, and that is removed with all that is in it.
-struct Folder(PathBuf);
+struct Folder {
+    path: PathBuf,
+    /// The demo stops: what is being read need not be read to its end.
+    closed: AtomicBool,
+}
 
 impl Folder {
     fn new() -> io::Result<Self> {
@@ -85,7 +99,7 @@ impl Folder {
             #[cfg(unix)]
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
             match builder.create(&path) {
-                Ok(()) => return Ok(Self(path)),
+                Ok(()) => return Ok(Self { path, closed: AtomicBool::new(false) }),
                 Err(error) => last = error,
             }
         }
@@ -95,6 +109,6 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_dir_all(&self.path);
     }
 }

@@ -15,6 +15,8 @@ pub(super) struct Tally {
     /// When the next second is full.
     full: f64,
     worlds: Vec<Vec<Receiver>>,
+    /// Which crafts count: where those of people really are, nobody knew when it was recorded.
+    counts: Vec<bool>,
     policies: Vec<String>,
     /// What was measured when it was recorded, and does not follow from pictures.
     measured: Option<Box<Second>>,
@@ -36,7 +38,15 @@ impl Tally {
         let worlds = [Some(&state.settings.left), state.settings.right.as_ref()].into_iter().flatten();
         let policies: Vec<String> = worlds.map(|world| world.policy.clone()).collect();
         let worlds = vec![vec![Receiver::default(); state.views.len()]; policies.len()];
-        Self { begin, before: None, full: begin + 1.0, worlds, policies, measured: None }
+        let mut tally =
+            Self { begin, before: None, full: begin + 1.0, worlds, counts: Vec::new(), policies, measured: None };
+        tally.cast(state);
+        tally
+    }
+
+    /// From now on there are these crafts.
+    pub(super) fn cast(&mut self, state: &State) {
+        self.counts = state.crafts.iter().map(|craft| !craft.human).collect();
     }
 
     pub(super) fn measured(&mut self, second: Box<Second>) {
@@ -49,7 +59,7 @@ impl Tally {
         let passed = passed.clamp(0.0, LONGEST_S);
         for (receivers, views) in self.worlds.iter_mut().zip(&frame.shown) {
             for (receiver, shown) in receivers.iter_mut().zip(views) {
-                if let Some(error) = error(&frame.truth, shown) {
+                if let Some(error) = error(&frame.truth, shown, &self.counts) {
                     receiver.sum += error;
                     receiver.count += 1;
                     receiver.accumulated += error * passed;
@@ -114,8 +124,9 @@ impl Receiver {
 }
 
 /// The mean distance between where the crafts of others are and where they are shown.
-fn error(truth: &[Mark], shown: &[Mark]) -> Option<f64> {
-    let others = truth.iter().zip(shown).filter(|(is, shown)| is.flags & 1 != 0 && shown.flags & 5 == 1);
+fn error(truth: &[Mark], shown: &[Mark], counts: &[bool]) -> Option<f64> {
+    let others = truth.iter().zip(shown).zip(counts).filter(|(_, counts)| **counts).map(|(marks, _)| marks);
+    let others = others.filter(|(is, shown)| is.flags & 1 != 0 && shown.flags & 5 == 1);
     mean(others.map(|(is, shown)| (is.x - shown.x).hypot(is.y - shown.y)))
 }
 

@@ -39,6 +39,8 @@ struct Site {
     links: Vec<Link>,
     /// For pages.
     places: Arc<Semaphore>,
+    /// For recordings that are being sent.
+    sending: Semaphore,
     /// One recording is opened at a time.
     opening: Mutex<()>,
 }
@@ -46,6 +48,7 @@ struct Site {
 /// A site that runs.
 pub(crate) struct RunningSite {
     links: Vec<Link>,
+    recordings: Arc<Recordings>,
     servers: Vec<JoinHandle<()>>,
     stop: oneshot::Sender<()>,
     screen: JoinHandle<Stage>,
@@ -72,13 +75,15 @@ impl RunningSite {
         }
         let (screen, stop, task) = Screen::start(stage, recordings.clone(), seed);
         let (places, opening) = (Arc::new(Semaphore::new(MAX_PAGES)), Mutex::new(()));
-        let routes = routes(Arc::new(Site { screen, recordings, links: links.clone(), places, opening }));
+        let sending = Semaphore::new(recordings::MAX_SENDING);
+        let site = Site { screen, recordings: recordings.clone(), links: links.clone(), places, sending, opening };
+        let routes = routes(Arc::new(site));
         let serve = |door: Door| {
             let routes = routes.clone();
             // It only ends when it is stopped.
             tokio::spawn(async move { drop(axum::serve(door, routes).await) })
         };
-        Ok(Self { links, servers: doors.into_iter().map(serve).collect(), stop, screen: task })
+        Ok(Self { links, recordings, servers: doors.into_iter().map(serve).collect(), stop, screen: task })
     }
 
     /// Where other devices find the page.
@@ -89,6 +94,7 @@ impl RunningSite {
     /// Stops showing, and gives the stage back.
     pub(crate) async fn stop(self) -> Option<Stage> {
         self.servers.iter().for_each(JoinHandle::abort);
+        self.recordings.close();
         // Pages end with the screen.
         let _ = self.stop.send(());
         self.screen.await.ok()

@@ -2,7 +2,7 @@
 
 use super::Site;
 use super::screen::Order;
-use crate::recording::{MAX_BYTES, Replay};
+use crate::recording::{MAX_BYTES, Replay, Spool};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
@@ -12,11 +12,15 @@ use data_encoding::HEXLOWER_PERMISSIVE;
 use futures_util::StreamExt;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// So much of a file is in memory at a time.
 const PIECE: usize = 64 << 10;
+/// So many recordings may be on their way here, each for so long.
+pub(super) const MAX_SENDING: usize = 8;
+const SENDING: Duration = Duration::from_secs(120);
 /// Where the page says what the file is called.
 const NAME: &str = "x-file-name";
 /// The longest name that is shown.
@@ -65,19 +69,29 @@ pub(super) async fn post(State(site): State<Arc<Site>>, request: Request) -> Res
 type Refusal = (StatusCode, String);
 
 async fn open(site: &Site, name: String, request: Request) -> Result<(), Refusal> {
+    let spool = receive(site, request).await?;
     let Ok(_turn) = site.opening.try_lock() else {
         return Err((StatusCode::CONFLICT, "another recording is being opened: try again".into()));
     };
-    let spool = site.recordings.spool();
-    spool_to(&spool, request).await?;
     let read = tokio::task::spawn_blocking(move || Replay::open(spool, name)).await;
     let read = read.map_err(|_| (StatusCode::INTERNAL_SERVER_ERROR, "the recording could not be read".into()))?;
     let replay = read.map_err(|why| (StatusCode::BAD_REQUEST, why))?;
     site.screen.ask(Order::Open(Box::new(replay))).await.map_err(|why| (StatusCode::CONFLICT, why))
 }
 
+/// Waits for a recording to be here. Whoever sends slowly keeps nobody else from opening one.
+async fn receive(site: &Site, request: Request) -> Result<Spool, Refusal> {
+    let Ok(_place) = site.sending.try_acquire() else {
+        return Err((StatusCode::CONFLICT, "many recordings are being sent: try again".into()));
+    };
+    let spool = site.recordings.spool();
+    let late = |_| (StatusCode::REQUEST_TIMEOUT, "the recording took too long to arrive".into());
+    tokio::time::timeout(SENDING, spool_to(&spool, request)).await.map_err(late)??;
+    Ok(spool)
+}
+
 /// Writes what comes to a file.
-async fn spool_to(spool: &crate::recording::Spool, request: Request) -> Result<(), Refusal> {
+async fn spool_to(spool: &Spool, request: Request) -> Result<(), Refusal> {
     let failed = |error: io::Error| (StatusCode::INTERNAL_SERVER_ERROR, format!("no room for the recording: {error}"));
     let mut file = File::create(spool.path()).await.map_err(failed)?;
     let (mut body, mut length) = (request.into_body().into_data_stream(), 0);

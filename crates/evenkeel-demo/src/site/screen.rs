@@ -64,24 +64,11 @@ impl Screen {
         recordings: Arc<Recordings>,
         seed: u64,
     ) -> (Self, oneshot::Sender<()>, JoinHandle<Stage>) {
-        let (states_in, states) = watch::channel(Known::default());
-        let (pictures_in, pictures) = watch::channel(Picture::default());
-        let texts = broadcast::channel(WAITING_TEXTS).0;
         let (asked, questions) = mpsc::channel(WAITING_ORDERS);
         let (stop, stopped) = oneshot::channel();
-        let live = stage.state();
-        let mut director = Director {
-            stage,
-            recordings,
-            seed,
-            states: states_in,
-            pictures: pictures_in,
-            texts: texts.clone(),
-            generation: 0,
-            live,
-            film: None,
-            replay: None,
-        };
+        let mut director = Director::new(stage, recordings, seed);
+        let (states, pictures) = (director.states.subscribe(), director.pictures.subscribe());
+        let texts = director.texts.clone();
         director.tell_state();
         let task = tokio::spawn(director.run(questions, stopped));
         (Self { states, pictures, texts, asked }, stop, task)
@@ -127,6 +114,21 @@ struct Director {
 }
 
 impl Director {
+    fn new(stage: Stage, recordings: Arc<Recordings>, seed: u64) -> Self {
+        Self {
+            live: stage.state(),
+            stage,
+            recordings,
+            seed,
+            states: watch::channel(Known::default()).0,
+            pictures: watch::channel(Picture::default()).0,
+            texts: broadcast::channel(WAITING_TEXTS).0,
+            generation: 0,
+            film: None,
+            replay: None,
+        }
+    }
+
     async fn run(mut self, mut asked: mpsc::Receiver<Asked>, mut stopped: oneshot::Receiver<()>) -> Stage {
         let (mut frames, mut texts) = (self.stage.frames(), self.stage.texts());
         loop {
@@ -218,10 +220,8 @@ impl Director {
 
     /// The stage said more than was listened to: what it is made of may be new.
     fn look(&mut self) {
-        let state = self.stage.state();
-        if state.generation != self.live.generation {
-            self.hear(&Text::State(Box::new((*state).clone())));
-        }
+        let state = (*self.stage.state()).clone();
+        self.hear(&Text::State(Box::new(state)));
     }
 
     /// The stage has a picture. Its state may be under way still.
@@ -305,4 +305,29 @@ impl Director {
 pub(super) fn written(text: &impl Serialize) -> Utf8Bytes {
     // Nothing that is said has a form that JSON lacks.
     serde_json::to_string(text).unwrap_or_default().into()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::feed::Score;
+    use crate::settings::Settings;
+    use crate::stage::StageConfig;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn scores_that_were_missed_are_looked_up() {
+        let address = "127.0.0.1:0".parse().unwrap();
+        let settings = Settings { bots: 1, right: None, ..Settings::default() };
+        let config = StageConfig { settings, address, websocket: None, seed: 1, lan_names: Vec::new() };
+        let stage = Stage::start(config).await.unwrap();
+        let mut director = Director::new(stage, Arc::new(Recordings::new().unwrap()), 1);
+        let state = director.stage.state();
+        let scores = vec![Score { id: 99, hits: 9, deaths: 9 }];
+        director.live = Arc::new(State { scores: scores.clone(), ..(*state).clone() });
+        director.look();
+        assert_ne!(director.live.scores, scores);
+        assert_eq!(director.generation, 1, "pages are told");
+        director.stage.stop().await;
+    }
 }

@@ -1,8 +1,11 @@
 //! A run is recorded, taken along, and opened again.
 
-use crate::client::{Page, demo, get, post};
+use crate::client::{Page, demo, get, host, post};
 use evenkeel::{GlobalTime, Vec3};
 use evenkeel_link::recording::{Event, Header, RecordingReader, RecordingWriter};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_is_recorded_and_opened_again() {
@@ -87,6 +90,20 @@ async fn recordings_of_other_programs_are_shown_too() {
     let bytes = page.picture().await;
     let number = |at: usize| i16::from_le_bytes([bytes[at], bytes[at + 1]]);
     assert_eq!((number(23) - number(16), number(21) - number(14)), (200, 150), "4 and 3 units off");
+    demo.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_sends_slowly_keeps_nobody_waiting() {
+    let demo = demo().await;
+    let host = host(&demo);
+    let mut slow = TcpStream::connect(&host).await.unwrap();
+    let origin = demo.url();
+    let begin = format!("POST /recordings HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nContent-Length: 9\r\n\r\nE");
+    slow.write_all(begin.as_bytes()).await.unwrap();
+    // Until it has been heard.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(post(&demo, "", &foreign()).await.status, 204);
     demo.stop().await;
 }
 
