@@ -111,11 +111,11 @@ mod tests {
     fn nothing_comes_to_life_after_its_farewell() {
         for order in [[vector(1, 0, 10), farewell(1, 10)], [farewell(1, 10), vector(1, 0, 10)]] {
             let mut early = Early::default();
-            order.map(|record| early.keep(record));
+            order.into_iter().for_each(|record| early.keep(record));
             assert_eq!(received(&mut early, 1, 0, 40), None);
         }
         let mut early = Early::default();
-        [farewell(1, 10), vector(1, 0, 11)].map(|record| early.keep(record));
+        [farewell(1, 10), vector(1, 0, 11)].into_iter().for_each(|record| early.keep(record));
         assert_eq!(received(&mut early, 1, 0, 40), Some(11), "it came back");
     }
 
