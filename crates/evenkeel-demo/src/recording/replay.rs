@@ -195,12 +195,13 @@ mod tests {
         };
         let mut replay = replay((0..50).flat_map(moment));
         let mut windows = Vec::new();
-        while windows.len() < 6 {
+        for _ in 0..1_000 {
             let now = replay.due();
             if let Some(Scene::Text(Text::Second(second))) = replay.advance(now).unwrap() {
                 windows.push((second.window_s.round(), second.worlds[0].receivers[0].error));
             }
         }
+        windows.truncate(6);
         let expected = [1.0, 2.0, 3.0, 4.0, 1.0, 2.0].map(|window_s| (window_s, Some(2.0)));
         assert_eq!(windows, expected, "and anew only when the recording does");
     }
