@@ -297,8 +297,9 @@ fn what_an_owner_says_too_early_is_taken_in_with_its_grant() {
     let config = ReceiverConfig { require_grants: true, ..ReceiverConfig::default() };
     let mut receiver = Receiver::new(config).unwrap();
     let (owner, thief) = (HostId(10), HostId(11));
+    receiver.add_sender(owner, Format::default(), at(0)).unwrap();
+    receiver.add_sender(thief, Format::default(), at(0)).unwrap();
     let say = |receiver: &mut Receiver, from: HostId, x: f64| {
-        receiver.add_sender(from, Format::default(), at(0)).unwrap();
         let mut sender = Sender::new(SenderConfig::default()).unwrap();
         sender.add_receiver(HostId(0), at(0)).unwrap();
         sender.add_entity(TANK, Threshold::within(0.1), at(0)).unwrap();
