@@ -72,7 +72,9 @@ async fn tanks_move_and_are_seen_in_all_views() {
     assert_eq!(state.views.iter().map(|view| view.delay_ms).collect::<Vec<_>>(), [200.0, 500.0, 800.0]);
     let mut texts = stage.texts();
     let second = second(&mut texts, 2.0).await;
-    assert!(second.worlds.len() == 2 && second.worlds[0].vectors_per_s > 1.0, "{second:?}");
+    // Every third vector comes in bursts: in a single second there may be none.
+    let sends = second.worlds.iter().any(|world| world.vectors_per_s > 1.0);
+    assert!(second.worlds.len() == 2 && sends, "{second:?}");
     stage.stop().await;
 }
 
