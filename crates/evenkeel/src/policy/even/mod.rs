@@ -26,7 +26,7 @@ const LASTING: f64 = 0.5;
 /// Beyond so many seconds even more.
 const LONG: f64 = 5.0;
 /// So much of it counts beyond the time for which vectors are extrapolated: slowly enough for the price to follow.
-const PATIENT: f64 = 0.25;
+const PATIENT: f64 = 0.1;
 
 /// Equal error for everybody at the lowest mean. Our own; not in the papers.
 ///
