@@ -191,8 +191,10 @@ impl Hub {
     }
 
     fn end_entity(&mut self, entity: EntityId, now: Instant) {
-        self.receiver.revoke(entity);
         let time = self.now(now);
+        // The owner's farewell may come after this, and is not believed then.
+        let _ = self.receiver.retire(entity, time);
+        self.receiver.revoke(entity);
         let _ = self.sender.remove_entity(entity, time);
         let told: Vec<HostId> = self.members.keys().copied().filter(|host| self.may_see(entity, *host)).collect();
         for host in told {

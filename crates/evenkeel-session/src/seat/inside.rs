@@ -100,10 +100,13 @@ impl Inside {
 
     /// The server says that an entity is no more. What it tells about itself, it takes leave of, and that is shown with lag; what
     /// nobody takes leave of any more goes at once.
-    pub(super) fn unregister(&mut self, entity: EntityId, at_once: bool) {
+    pub(super) fn unregister(&mut self, entity: EntityId, at_once: bool, now: Option<GlobalTime>) {
         self.registry.remove(&entity);
         if at_once {
             self.receiver.discard(entity);
+        } else if let Some(now) = now.filter(|_| self.model.has_peers()) {
+            // Without a grant the farewell is not believed if this overtook it.
+            let _ = self.receiver.retire(entity, now);
         }
         self.receiver.revoke(entity);
     }

@@ -147,7 +147,7 @@ impl Seat {
             if let (Some(_), Some(time)) = (self.own.remove(&entity), time) {
                 let _ = inside.remove_entity(entity, time);
             }
-            inside.unregister(entity, at_once);
+            inside.unregister(entity, at_once, time);
         }
         self.given.remove(&entity);
         self.tell(SeatEvent::Gone { entity });

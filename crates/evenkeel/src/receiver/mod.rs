@@ -8,6 +8,7 @@ mod early;
 mod report;
 mod smoothing;
 mod source;
+mod tombstones;
 mod track;
 
 pub use config::{Beyond, ReceiverConfig};
@@ -35,6 +36,7 @@ use core::fmt;
 use early::Waiting;
 use hashbrown::HashMap;
 use source::{Novelty, Source};
+use tombstones::Tombstones;
 use track::{Inserted, Known, Track};
 
 /// Owns what this host owns itself.
@@ -70,6 +72,7 @@ pub struct Receiver {
     updated: VecDeque<EntityId>,
     /// Entities that were retired and are shown a little longer.
     leaving: Vec<EntityId>,
+    tombstones: Tombstones,
     events: Events<ReceiverEvent>,
     /// The records of the datagram being read: all of it is checked before any of it is used.
     records: Vec<(RecordHead, Option<Quantised>, i64)>,
@@ -100,6 +103,7 @@ impl Receiver {
             grants: HashMap::new(),
             updated: VecDeque::new(),
             leaving: Vec::new(),
+            tombstones: Tombstones::default(),
             events: Events::new(),
             records: Vec::new(),
             now: GlobalTime::MIN,
@@ -286,6 +290,19 @@ impl Receiver {
         let track = &mut self.tracks[slot];
         (track.retired, track.gone, track.leaving) = (Some(i64::MAX), Some(self.now), false);
         track.change_owner(NOBODY, handover.epoch);
+        self.tombstones.raise(track, self.now);
+    }
+
+    /// Takes an entity's leave, because the game knows that it is gone and its owner's own farewell may not be heard any more:
+    /// after [`revoke`](Self::revoke) it would not be believed. Its last moments are still shown where things are shown with lag,
+    /// and [`recall`](Self::recall) still knows of it.
+    pub fn retire(&mut self, entity: EntityId, now: GlobalTime) -> Result<(), ReceiverError> {
+        self.advance(now)?;
+        let Some(&slot) = self.track_index.get(&entity) else { return Ok(()) };
+        if let Some(tick) = self.tracks[slot].newest().map(|known| known.quantised.tick()) {
+            self.take_leave(slot, tick, now);
+        }
+        Ok(())
     }
 
     /// Forgets an entity at once, because the game knows that it is gone and no sender will say so. If it is spoken of again, it
@@ -471,23 +488,29 @@ impl Receiver {
         let from = self.sources[index].host;
         // Also of an entity not heard of yet: its vectors may still be on their way and must not bring it to life.
         let Some(slot) = self.admit(head, from) else { return Applied::Refused };
-        let track = &mut self.tracks[slot];
         // A vector generated after the farewell means that the entity came back.
-        let came_back = track.newest().is_some_and(|known| known.quantised.tick() > tick);
+        let came_back = self.tracks[slot].newest().is_some_and(|known| known.quantised.tick() > tick);
         if came_back {
             return Applied::Ignored;
         }
+        self.take_leave(slot, tick, sent);
+        Applied::Newest
+    }
+
+    /// What was generated up to a tick is void, and the entity gone since a time, unless it was already.
+    fn take_leave(&mut self, slot: usize, tick: i64, since: GlobalTime) {
+        let track = &mut self.tracks[slot];
         // A second farewell may overtake the vectors between the two: it holds for them as well.
         let was_here = track.is_here() && track.retired.is_none();
         track.retired = track.retired.max(Some(tick));
         if was_here {
             // Where things are shown with lag it goes with lag too: [`poll_event`](Self::poll_event) says when.
-            (track.gone, track.leaving) = (Some(sent), true);
-            if !self.leaving.contains(&head.entity) {
-                self.leaving.push(head.entity);
+            (track.gone, track.leaving) = (Some(since), true);
+            if !self.leaving.contains(&track.id) {
+                self.leaving.push(track.id);
             }
         }
-        Applied::Newest
+        self.tombstones.raise(track, self.now + self.config.history);
     }
 
     /// The track of an entity that this sender may move; made if need be.
@@ -523,7 +546,7 @@ impl Receiver {
             return Some(slot);
         }
         if self.tracks.len() >= self.config.max_entities {
-            let Some(tombstone) = self.tracks.iter().position(|t| t.retired.is_some()) else {
+            let Some(tombstone) = self.tracks.iter().position(|t| !t.is_here()) else {
                 self.events.push(ReceiverEvent::TooManyEntities { entity });
                 return None;
             };
@@ -620,6 +643,9 @@ impl Receiver {
             return Err(ReceiverError::TimeWentBackwards { by: self.now.since(now) });
         }
         self.now = now;
+        while let Some(slot) = self.tombstones.fallen(now, &mut self.tracks, &self.track_index) {
+            self.forget_track(slot);
+        }
         Ok(())
     }
 }

@@ -51,6 +51,8 @@ pub(super) struct Track {
     pub(super) gone: Option<GlobalTime>,
     /// Whether it is shown all the same: with lag, its last moments are still to come.
     pub(super) leaving: bool,
+    /// Until when it is remembered that it is gone, if there is a tombstone.
+    pub(super) buried: Option<GlobalTime>,
     pub(super) updated: bool,
     /// How far new vectors usually move it: a running mean.
     pub(super) usual_jump: f64,
@@ -82,6 +84,7 @@ impl Track {
             retired,
             gone: None,
             leaving: false,
+            buried: None,
             updated: false,
             usual_jump: 0.0,
         }
