@@ -4,6 +4,14 @@
 //! A [`Problem`] is players, sites, and the round-trip times between them in milliseconds.
 #![forbid(unsafe_code)]
 
+mod assessment;
+mod error;
+mod lag;
+mod plan;
 mod problem;
 
+pub use assessment::{Assessment, Equalised};
+pub use error::SolveError;
+pub use lag::{Lag, Rule};
+pub use plan::{Inconsistency, Plan};
 pub use problem::{Player, Problem, ProblemError, Site, Use};
