@@ -40,6 +40,8 @@ pub enum SolveError {
         /// How many there are.
         players: usize,
     },
+    /// Everybody can reach some site, but no servers that can reach one another reach everybody.
+    Disconnected,
     /// Fewer servers are allowed than there must be.
     TooFewServers {
         /// How many are allowed.
@@ -81,6 +83,7 @@ impl fmt::Display for SolveError {
             Self::Unreachable { player, players } => {
                 write!(f, "{players} players cannot reach any server, {player} among them")
             }
+            Self::Disconnected => f.write_str("no servers that can reach one another reach everybody"),
             Self::TooFewServers { allowed, needed } => {
                 write!(f, "at most {allowed} servers are allowed, but at least {needed} are needed")
             }

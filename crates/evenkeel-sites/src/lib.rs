@@ -5,13 +5,20 @@
 #![forbid(unsafe_code)]
 
 mod assessment;
+mod bound;
+mod dice;
 mod error;
+mod field;
 mod lag;
 mod plan;
 mod problem;
+mod strategy;
+#[cfg(test)]
+mod testing;
 
 pub use assessment::{Assessment, Equalised};
 pub use error::SolveError;
 pub use lag::{Lag, Rule};
 pub use plan::{Inconsistency, Plan};
 pub use problem::{Player, Problem, ProblemError, Site, Use};
+pub use strategy::{central::Expected, heuristic::Step};

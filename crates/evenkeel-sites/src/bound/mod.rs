@@ -1,0 +1,3 @@
+//! What no plan can be better than.
+
+pub(crate) mod arcs;

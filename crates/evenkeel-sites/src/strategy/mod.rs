@@ -1,0 +1,6 @@
+//! Ways to choose servers.
+
+pub(crate) mod central;
+pub(crate) mod critical;
+mod dive;
+pub(crate) mod heuristic;
