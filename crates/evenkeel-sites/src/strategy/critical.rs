@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::dive::{Dive, Found};
+use super::dive::{Dive, Found, Purse};
 use crate::{
     SolveError,
     bound::arcs::{self, Arcs, Known},
@@ -30,19 +30,26 @@ pub(crate) struct Critical {
     pub bound: f64,
 }
 
-/// Looks for the best servers from the best of `starts` on, with so many nodes of search at most.
-pub(crate) fn solve(field: &Field<'_>, starts: &[Vec<usize>], mut nodes: u64) -> Result<Critical, SolveError> {
+/// Looks for the best servers from the best of `starts` on, with so many servers and so many nodes of search at most.
+pub(crate) fn solve(
+    field: &Field<'_>,
+    starts: &[Vec<usize>],
+    servers: Option<usize>,
+    mut nodes: u64,
+) -> Result<Critical, SolveError> {
+    let purse = servers.map(|most| Purse::new(field, |_| 1.0, most.saturating_sub(field.required.len()) as f64));
+    let starts = starts.iter().filter(|start| servers.is_none_or(|most| start.len() <= most));
     let order = arcs::order(field);
     let floors: Vec<f64> = (0..field.players()).map(|p| field.floor(p)).collect();
     let mut bound = floors.iter().copied().fold(0.0, f64::max);
-    let valued = starts.iter().map(|servers| (field.critical(servers), servers));
+    let valued = starts.map(|servers| (field.critical(servers), servers));
     let best = valued.filter(|(value, _)| value.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
     let mut best = best.map(|(value, servers)| Critical { servers: servers.clone(), value, bound });
     let mut players = few(field, &floors, best.as_ref());
     loop {
         let arcs = Arcs::new(field, Arc::clone(&order), players.clone(), 1.0);
         let known = best.as_ref().map(|best| best.servers.clone());
-        let Some(servers) = Descent::run(&arcs, known, &mut bound, &mut nodes)? else {
+        let Some(servers) = Descent::run(&arcs, purse.as_ref(), known, &mut bound, &mut nodes)? else {
             break;
         };
         let responses = field.responses(&servers);
@@ -105,6 +112,7 @@ fn thin(field: &Field<'_>, best: &mut Critical) {
 /// The search among some of the players.
 struct Descent<'a> {
     arcs: &'a Arcs<'a>,
+    purse: Option<&'a Purse>,
     nodes: &'a mut u64,
     /// The best servers so far and their critical response among these players.
     servers: Option<Vec<usize>>,
@@ -115,12 +123,13 @@ impl<'a> Descent<'a> {
     /// The best servers for these players. `bound` rises to what is proven; nothing is returned if it is not below what is known.
     fn run(
         arcs: &'a Arcs<'a>,
+        purse: Option<&'a Purse>,
         known: Option<Vec<usize>>,
         bound: &mut f64,
         nodes: &'a mut u64,
     ) -> Result<Option<Vec<usize>>, SolveError> {
         let value = known.as_ref().map_or(f64::INFINITY, |servers| critical(arcs, servers));
-        let mut descent = Self { arcs, nodes, servers: known, value };
+        let mut descent = Self { arcs, purse, nodes, servers: known, value };
         let end = if value.is_finite() { value } else { arcs.field.longest() };
         let Some((start, first)) = arcs.narrow(bound, end, CLOSE) else {
             // The threshold is beyond every finite response, or what is known shows that there is a plan.
@@ -169,7 +178,7 @@ impl<'a> Descent<'a> {
     fn dive(&mut self, known: &Known, threshold: f64) -> Found {
         let mut nodes = self.nodes.div_ceil(8);
         *self.nodes -= nodes;
-        let found = Dive::run(self.arcs, &known.needs, threshold, &mut nodes);
+        let found = Dive::run(self.arcs, &known.needs, threshold, self.purse, &mut nodes);
         *self.nodes += nodes;
         found
     }
@@ -200,10 +209,14 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn nothing_is_better_than_the_best(problem in problems(), lag in lags()) {
+        fn nothing_is_better_than_the_best(problem in problems(), lag in lags(), most in 1usize..8) {
             let Ok(field) = Field::new(&problem, lag) else { return Ok(()) };
-            let least = all_plans(&field).iter().map(|(_, responses)| max(responses)).reduce(f64::min);
-            match (solve(&field, &[], 100_000), least) {
+            prop_assume!(field.required.len() <= most);
+            // With as many servers as there are sites at most, there is no limit.
+            let limit = (most < 7).then_some(most);
+            let plans = all_plans(&field);
+            let least = plans.iter().filter(|(servers, _)| servers.len() <= most).map(|(_, responses)| max(responses)).reduce(f64::min);
+            match (solve(&field, &[], limit, 100_000), least) {
                 (Ok(found), Some(least)) => {
                     prop_assert_eq!(found.value, least);
                     prop_assert_eq!(found.bound, least, "proven");
