@@ -6,12 +6,15 @@
 
 mod assessment;
 mod bound;
+mod capacity;
 mod dice;
 mod error;
 mod field;
 mod lag;
+mod objective;
 mod plan;
 mod problem;
+mod solve;
 mod strategy;
 #[cfg(test)]
 mod testing;
@@ -19,6 +22,8 @@ mod testing;
 pub use assessment::{Assessment, Equalised};
 pub use error::SolveError;
 pub use lag::{Lag, Rule};
+pub use objective::Objective;
 pub use plan::{Inconsistency, Plan};
 pub use problem::{Player, Problem, ProblemError, Site, Use};
+pub use solve::{Answer, Effort, Request, Strategy, paper_bound, random_central, solve};
 pub use strategy::{central::Expected, heuristic::Step};

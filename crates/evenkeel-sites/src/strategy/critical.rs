@@ -40,30 +40,26 @@ pub(crate) fn solve(
     let purse = servers.map(|most| Purse::new(field, |_| 1.0, most.saturating_sub(field.required.len()) as f64));
     let starts = starts.iter().filter(|start| servers.is_none_or(|most| start.len() <= most));
     let order = arcs::order(field);
-    let floors: Vec<f64> = (0..field.players()).map(|p| field.floor(p)).collect();
-    let mut bound = floors.iter().copied().fold(0.0, f64::max);
+    let mut bound = (0..field.players()).map(|p| field.floor(p)).fold(0.0, f64::max);
     let valued = starts.map(|servers| (field.critical(servers), servers));
     let best = valued.filter(|(value, _)| value.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
     let mut best = best.map(|(value, servers)| Critical { servers: servers.clone(), value, bound });
-    let mut players = few(field, &floors, best.as_ref());
+    let mut players = few(field, best.as_ref().map(|best| &best.servers[..]));
     loop {
         let arcs = Arcs::new(field, Arc::clone(&order), players.clone(), 1.0);
         let known = best.as_ref().map(|best| best.servers.clone());
         let Some(servers) = Descent::run(&arcs, purse.as_ref(), known, &mut bound, &mut nodes)? else {
             break;
         };
-        let responses = field.responses(&servers);
-        let value = responses.iter().copied().fold(0.0, f64::max);
-        let within = players.iter().map(|&p| responses[p]).fold(0.0, f64::max);
+        let (value, within) = (field.critical(&servers), critical(&arcs, &servers));
+        let slower = slower(field, &servers, within, players.len());
         if best.as_ref().is_none_or(|best| value < best.value) && value.is_finite() {
             best = Some(Critical { servers, value, bound });
         }
-        let mut slower: Vec<usize> = (0..responses.len()).filter(|&p| responses[p] > within).collect();
         if slower.is_empty() || best.as_ref().is_some_and(|best| best.value <= bound) {
             break;
         }
-        slower.sort_by(|a, b| responses[*b].total_cmp(&responses[*a]));
-        players.extend(slower.iter().take(JOIN.max(players.len() / 4)));
+        players.extend(slower);
         players.sort_unstable();
     }
     let mut best = best.ok_or(SolveError::NothingFound)?;
@@ -73,24 +69,33 @@ pub(crate) fn solve(
 }
 
 /// The players to begin with: all if there are few, else the remotest, and those whom the best known servers serve worst.
-fn few(field: &Field<'_>, floors: &[f64], best: Option<&Critical>) -> Vec<usize> {
+pub(crate) fn few(field: &Field<'_>, best: Option<&[usize]>) -> Vec<usize> {
     let n = field.players();
     if n <= FEW {
         return (0..n).collect();
     }
-    let highest = |values: &[f64], count: usize| {
+    let highest = |values: Vec<f64>| {
         let mut all: Vec<usize> = (0..n).collect();
         all.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
-        all.truncate(count);
+        all.truncate(FEW / 2);
         all
     };
-    let mut players = highest(floors, FEW / 2);
-    if let Some(best) = best {
-        players.extend(highest(&field.responses(&best.servers), FEW / 2));
+    let mut players = highest((0..n).map(|p| field.floor(p)).collect());
+    if let Some(servers) = best {
+        players.extend(highest(field.responses(servers)));
     }
     players.sort_unstable();
     players.dedup();
     players
+}
+
+/// Those whom servers leave beyond a threshold, the slowest first: as many as may join `players` at a time.
+pub(crate) fn slower(field: &Field<'_>, servers: &[usize], threshold: f64, players: usize) -> Vec<usize> {
+    let responses = field.responses(servers);
+    let mut slower: Vec<usize> = (0..responses.len()).filter(|&p| responses[p] > threshold).collect();
+    slower.sort_by(|a, b| responses[*b].total_cmp(&responses[*a]));
+    slower.truncate(JOIN.max(players / 4));
+    slower
 }
 
 /// Drops servers that the critical response does not need, those first without which the mean is least.
