@@ -4,6 +4,28 @@
 //! A [`Problem`] is players, sites, and the round-trip times between them in milliseconds.
 #![forbid(unsafe_code)]
 
+mod assessment;
+mod bound;
+mod capacity;
+mod dice;
+mod error;
+mod field;
+mod lag;
+mod objective;
+mod plan;
 mod problem;
+mod solve;
+#[cfg(test)]
+mod solve_tests;
+mod strategy;
+#[cfg(test)]
+mod testing;
 
+pub use assessment::{Assessment, Equalised};
+pub use error::SolveError;
+pub use lag::{Lag, Rule};
+pub use objective::Objective;
+pub use plan::{Inconsistency, Plan};
 pub use problem::{Player, Problem, ProblemError, Site, Use};
+pub use solve::{Answer, Effort, Request, Strategy, paper_bound, random_central, solve};
+pub use strategy::{central::Expected, heuristic::Step};

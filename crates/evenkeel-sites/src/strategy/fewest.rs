@@ -1,0 +1,103 @@
+//! The fewest or cheapest servers that keep everybody within a limit, and the proof.
+
+use std::sync::Arc;
+
+use super::{
+    critical,
+    dive::{Dive, Found, Purse},
+};
+use crate::{
+    bound::arcs::{self, Arcs},
+    field::Field,
+};
+
+/// Servers, what they cost, and what none can cost less than.
+#[derive(Clone, Debug)]
+pub(crate) struct Fewest {
+    pub servers: Vec<usize>,
+    pub cost: f64,
+    pub bound: f64,
+}
+
+/// Looks for cheaper servers within the limit than `known`, which must be within it, with so many nodes of search at most.
+pub(crate) fn solve(
+    field: &Field<'_>,
+    limit: f64,
+    cost: impl Fn(usize) -> f64,
+    known: Vec<usize>,
+    mut nodes: u64,
+) -> Fewest {
+    let order = arcs::order(field);
+    let paid: f64 = field.required.iter().map(|&s| cost(s)).sum();
+    let total = |servers: &[usize]| servers.iter().map(|&s| cost(s)).sum::<f64>();
+    let mut purse = Purse::new(field, &cost, f64::INFINITY);
+    let whole = purse.costs.iter().all(|cost| cost.fract() == 0.0);
+    let mut best = Fewest { cost: total(&known), servers: known, bound: paid };
+    let mut players = critical::few(field, Some(&best.servers));
+    loop {
+        let arcs = Arcs::new(field, Arc::clone(&order), players.clone(), 1.0);
+        let mut known = arcs.start();
+        if !arcs.tighten(&mut known, limit) {
+            // What is known shows that the limit can be kept.
+            return best;
+        }
+        best.bound = best.bound.max(paid + Dive::least_cost(&arcs, &known.needs, limit, &purse));
+        let mut joined = false;
+        while best.bound < best.cost && nodes > 0 {
+            purse.most = less(best.cost - paid, whole);
+            match Dive::run(&arcs, &known.needs, limit, Some(&purse), &mut nodes) {
+                Found::Servers(servers) => {
+                    let slower = critical::slower(field, &servers, limit, players.len());
+                    if !slower.is_empty() {
+                        players.extend(slower);
+                        players.sort_unstable();
+                        joined = true;
+                        break;
+                    }
+                    best.cost = total(&servers);
+                    best.servers = servers;
+                }
+                Found::Nothing => best.bound = best.cost,
+                Found::GaveUp => {}
+            }
+        }
+        if !joined {
+            best.bound = best.bound.min(best.cost);
+            return best;
+        }
+    }
+}
+
+/// The next lower sum of costs.
+fn less(cost: f64, whole: bool) -> f64 {
+    if whole { cost - 1.0 } else { cost - cost * 1e-9 }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{all_plans, lags, problems};
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn none_are_cheaper(problem in problems(), lag in lags(), which in any::<prop::sample::Index>(), count in any::<bool>()) {
+            let Ok(field) = Field::new(&problem, lag) else { return Ok(()) };
+            let plans = all_plans(&field);
+            prop_assume!(!plans.is_empty());
+            let max = |responses: &[f64]| responses.iter().copied().fold(0.0, f64::max);
+            let known = which.get(&plans);
+            let limit = max(&known.1);
+            let cost = |s: usize| if count { 1.0 } else { problem.sites()[s].cost };
+            let within = plans.iter().filter(|(_, responses)| max(responses) <= limit);
+            let least = within.map(|(servers, _)| servers.iter().map(|&s| cost(s)).sum::<f64>()).reduce(f64::min);
+            let found = solve(&field, limit, cost, known.0.clone(), 100_000);
+            prop_assert_eq!(Some(found.cost), least);
+            prop_assert_eq!(Some(found.bound), least, "proven");
+            prop_assert!(field.critical(&found.servers) <= limit);
+        }
+    }
+}
