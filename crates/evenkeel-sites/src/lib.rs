@@ -4,6 +4,8 @@
 //! A [`Problem`] is players, sites, and the round-trip times between them in milliseconds.
 #![forbid(unsafe_code)]
 
+pub mod input;
 mod problem;
+mod random;
 
 pub use problem::{Player, Problem, ProblemError, Site, Use};
