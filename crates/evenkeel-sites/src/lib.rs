@@ -4,8 +4,13 @@
 //! A [`Problem`] is players, sites, and the round-trip times between them in milliseconds.
 #![forbid(unsafe_code)]
 
+mod crowd;
 pub mod input;
+mod layout;
 mod problem;
 mod random;
+pub mod topology;
 
+pub use crowd::{Crowd, CrowdError};
+pub use layout::layout;
 pub use problem::{Player, Problem, ProblemError, Site, Use};
