@@ -35,7 +35,7 @@ pub(crate) fn best(field: &Field<'_>, value: impl Fn(&Assessment) -> f64) -> Opt
 /// One of them, by lot.
 pub(crate) fn random(field: &Field<'_>, seed: u64) -> Option<Vec<usize>> {
     let mut all = all(field);
-    let i = crate::dice::Dice::new(seed).below(all.len().max(1));
+    let i = crate::random::Random::new(seed).below(all.len().max(1));
     (i < all.len()).then(|| all.swap_remove(i).0)
 }
 

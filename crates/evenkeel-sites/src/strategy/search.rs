@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::{Objective, capacity::Seating, dice::Dice, field::Field, objective::Weights};
+use crate::{Objective, capacity::Seating, field::Field, objective::Weights, random::Random};
 
 /// What plans must keep to, and what they are judged by.
 #[derive(Clone, Copy)]
@@ -205,7 +205,7 @@ impl<'a> Judge<'a> {
 
     /// The best of what comes of these starts and of some by lot.
     pub fn search(&mut self, starts: &[Vec<usize>], seed: u64) -> (Vec<usize>, Worth) {
-        let mut dice = Dice::new(seed);
+        let mut dice = Random::new(seed);
         let mut all = starts.to_vec();
         for size in 1..=3.min(self.goal.servers.saturating_sub(self.field.required.len())) {
             let lot: Vec<usize> = (0..size).map(|_| self.field.usable[dice.below(self.field.usable.len())]).collect();
