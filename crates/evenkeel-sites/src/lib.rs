@@ -7,23 +7,30 @@
 mod assessment;
 mod bound;
 mod capacity;
+mod crowd;
 mod dice;
 mod error;
 mod field;
+pub mod input;
 mod lag;
+mod layout;
 mod objective;
 mod plan;
 mod problem;
+mod random;
 mod solve;
 #[cfg(test)]
 mod solve_tests;
 mod strategy;
 #[cfg(test)]
 mod testing;
+pub mod topology;
 
 pub use assessment::{Assessment, Equalised};
+pub use crowd::{Crowd, CrowdError};
 pub use error::SolveError;
 pub use lag::{Lag, Rule};
+pub use layout::layout;
 pub use objective::Objective;
 pub use plan::{Inconsistency, Plan};
 pub use problem::{Player, Problem, ProblemError, Site, Use};
