@@ -24,11 +24,15 @@ impl Placement {
     pub(super) fn map(&self) -> String {
         let Some(answer) = self.answer() else { return String::new() };
         let places = self.drawn_places();
-        let mut plot = canvas(&places);
+        let mut plot = canvas(&places, &answer.plan.servers);
         let at = |plot: &Plot, place: [f64; 2]| (plot.x(place[0]), plot.y(place[1]));
         let step = places.sites.len().div_ceil(SITES);
         for (s, place) in places.sites.iter().enumerate().step_by(step) {
             let (x, y) = at(&plot, *place);
+            // What is far from everybody would only make the rest small.
+            if !(LEFT..WIDTH - RIGHT).contains(&x) || !(TOP..plot.floor()).contains(&y) {
+                continue;
+            }
             let name = escape(self.name(s));
             plot.put(format_args!(
                 r##"<rect x="{:.1}" y="{:.1}" width="5" height="5" fill="#fff" stroke="#a8b0b9"><title>{name}</title></rect>"##,
@@ -106,8 +110,8 @@ impl Placement {
         for (n, (x, y)) in at.iter().enumerate() {
             let paint = colour(n);
             plot.put(format_args!(
-                r##"<rect x="{:.1}" y="{:.1}" width="14" height="14" fill="{paint}" stroke="#1d2329" stroke-width="1.5"/>"##,
-                x - 7.0, y - 7.0
+                r##"<rect x="{:.1}" y="{:.1}" width="12" height="12" fill="{paint}" stroke="#1d2329" stroke-width="1.5"/>"##,
+                x - 6.0, y - 6.0
             ));
         }
         // Names first keep off players; where there is no such place, off each other alone.
@@ -128,15 +132,15 @@ impl Placement {
     }
 }
 
-/// A plot in which all places fit, with equal scales.
-fn canvas(places: &Places) -> Plot {
-    let all = || places.sites.iter().chain(&places.players);
+/// A plot in which players and servers fit, with equal scales.
+fn canvas(places: &Places, servers: &[usize]) -> Plot {
+    let all = || servers.iter().map(|s| &places.sites[*s]).chain(&places.players);
     let range = |axis: usize| {
         let each = all().map(|place| place[axis]);
         each.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
     };
     let ((left, right), (bottom, top)) = (range(0), range(1));
-    let (wide, high) = ((right - left).max(1e-3) * 1.06, (top - bottom).max(1e-3) * 1.08);
+    let (wide, high) = ((right - left).max(1e-3) * 1.2, (top - bottom).max(1e-3) * 1.2);
     let room = WIDTH - LEFT - RIGHT;
     let height = (room * high / wide).clamp(320.0, 720.0);
     let unit = (wide / room).max(high / height);

@@ -6,7 +6,9 @@ use evenkeel_sites::{Answer, Strategy};
 use std::fmt::Write;
 
 /// More servers than these are not listed one by one.
-const LISTED: usize = 12;
+const LISTED: usize = 16;
+/// Nor are more than these named in a sentence.
+const NAMED: usize = 6;
 /// Names are cut after so many letters.
 const LETTERS: usize = 48;
 
@@ -106,14 +108,14 @@ impl Placement {
     pub fn advice(&self) -> String {
         let Some(answer) = self.answer() else { return String::new() };
         let servers = &answer.plan.servers;
-        let mut names: Vec<String> = servers.iter().take(LISTED).map(|s| cut(self.name(*s))).collect();
-        if servers.len() > LISTED {
-            names.push(format!("{} more", servers.len() - LISTED));
+        let mut names: Vec<String> = servers.iter().take(NAMED).map(|s| cut(self.name(*s))).collect();
+        if servers.len() > NAMED {
+            names.push(format!("{} more", servers.len() - NAMED));
         }
         let plural = if servers.len() == 1 { "a server" } else { "servers" };
         let sure = match answer.gap {
             _ if answer.proven => "no plan is better".to_owned(),
-            gap => format!("no plan is better by more than {:.2} %", 100.0 * gap),
+            gap => format!("no plan is better by more than {:.2} %", (100.0 * gap).max(0.01)),
         };
         format!("Put {plural} at {}: {}; {sure}.", listed(&names), self.gain(answer))
     }
