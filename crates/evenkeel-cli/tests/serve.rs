@@ -246,6 +246,25 @@ async fn it_serves_is_scraped_and_ends_well() {
     again.stop("-INT");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn measured_round_trips_are_written_for_the_planner() {
+    let folder = folder("serve-rtts");
+    let file = folder.join("rtts.csv");
+    let running = Running::start(&["--rtts", text(&file), "--site", "Vienna, AT"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "from,to,rtt_ms\n", "it is there from the start");
+    let ada = Client::start(&running.url, running.trust(), SeatConfig::named("Ada")).unwrap();
+    until("Ada is in", || ada.is_ready()).await;
+    until("she is measured", || running.get("/report").contains("\"round_trip_s\":0.")).await;
+    running.stop("-TERM");
+    let written = std::fs::read_to_string(&file).unwrap();
+    let line = written.lines().nth(1).unwrap();
+    let rtt = line.strip_prefix("Ada,\"Vienna, AT\",").and_then(|rtt| rtt.parse::<f64>().ok());
+    assert!(written.lines().count() == 2 && rtt.is_some_and(|rtt| rtt > 0.0 && rtt < 10_000.0), "{written}");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing is left beside it");
+    complains(&["serve", "--rtts", "/no/such/folder/rtts.csv", "--listen", "127.0.0.1:0"], &["--rtts /no/such/folder"]);
+    complains(&["serve", "--site", "Vienna"], &["give --rtts"]);
+}
+
 #[test]
 fn certificate_and_keys_are_read_again_without_a_restart() {
     let folder = folder("serve-renew");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Where results go besides the terminal.
 #[derive(clap::Args)]
-pub(super) struct Outputs {
+pub(crate) struct Outputs {
     /// Also write the results as JSON to this file; `-` prints them instead of the text.
     #[arg(long, value_name = "PATH", help_heading = "Runs and results")]
     json: Option<PathBuf>,
@@ -19,11 +19,15 @@ pub(super) struct Outputs {
 }
 
 /// Results in every form there is.
-pub(super) trait Report {
+pub(crate) trait Report {
     fn json(&self) -> serde_json::Value;
     fn csv(&self) -> Result<String>;
     fn html(&self) -> String;
     fn text(&self) -> String;
+    /// What else stands beside the page: names and contents.
+    fn beside(&self) -> Result<Vec<(&'static str, String)>> {
+        Ok(Vec::new())
+    }
 }
 
 fn is_dash(path: &Path) -> bool {
@@ -66,7 +70,7 @@ impl Outputs {
     }
 
     /// Whether the results can go where they are wanted, before anybody waits for them. `inputs` must stay as they are.
-    pub(super) fn check(&self, inputs: &[&Path]) -> Result<()> {
+    pub(crate) fn check(&self, inputs: &[&Path]) -> Result<()> {
         let files = || [&self.json, &self.csv].into_iter().flatten();
         ensure!(files().filter(|path| is_dash(path)).count() < 2, "only one of --json and --csv can be `-`");
         for path in files().filter(|path| !is_dash(path)) {
@@ -82,10 +86,11 @@ impl Outputs {
     }
 
     /// Writes results wherever they are wanted.
-    pub(super) fn write(&self, results: &impl Report) -> Result<()> {
+    pub(crate) fn write(&self, results: &impl Report) -> Result<()> {
         let json = self.json.as_ref().map(|path| (path, format!("{:#}\n", results.json())));
         let csv = self.csv.as_ref().map(|path| results.csv().map(|text| (path, text))).transpose()?;
         let page = self.page();
+        let beside = if page.is_some() { results.beside()? } else { Vec::new() };
         // Everything that can fail comes before the first file, so that there are all of them or none.
         if let Some(folder) = &self.report {
             std::fs::create_dir_all(folder).with_context(|| format!("cannot write {}", folder.display()))?;
@@ -95,6 +100,11 @@ impl Outputs {
         for (path, text) in [json, csv, html].into_iter().flatten() {
             put(path, &text)?;
             quiet |= is_dash(path);
+        }
+        for (folder, (name, text)) in
+            self.report.iter().flat_map(|folder| beside.iter().map(move |file| (folder, file)))
+        {
+            put(&folder.join(name), text)?;
         }
         if quiet {
             return Ok(());

@@ -4,6 +4,7 @@ mod conditions;
 pub(crate) mod door;
 pub(crate) mod identity;
 mod rates;
+mod rtts;
 mod settings;
 pub(crate) mod signals;
 
@@ -24,6 +25,8 @@ use std::path::PathBuf;
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(3600);
 /// How often those on the local network are told how many players there are.
 const NEWS_EVERY: std::time::Duration = std::time::Duration::from_secs(5);
+/// How often the measured round-trip times are written down.
+const RTTS_EVERY: std::time::Duration = std::time::Duration::from_secs(5);
 /// How often what happens in the sessions is let go of: nobody here wants to know, and it would wait in memory.
 const FORGET_EVERY: std::time::Duration = std::time::Duration::from_secs(1);
 /// What players are told.
@@ -85,6 +88,7 @@ async fn serve(settings: &Settings) -> Result<()> {
     if let Some(state) = &settings.state {
         std::fs::create_dir_all(state).with_context(|| format!("--state {} cannot be made", state.display()))?;
     }
+    let mut rtts = settings.rtts.as_deref().map(|file| rtts::Rtts::new(file, settings.site())).transpose()?;
     let mut identity = identity::identity(settings)?;
     let door = door::Door::new(settings)?;
     let session = HubConfig { gate: door.gate(), ..session(settings)? };
@@ -101,6 +105,7 @@ async fn serve(settings: &Settings) -> Result<()> {
     let mut look = tokio::time::interval_at(begin + LOOK_EVERY, LOOK_EVERY);
     let mut news = tokio::time::interval_at(begin + NEWS_EVERY, NEWS_EVERY);
     let mut forget = tokio::time::interval(FORGET_EVERY);
+    let mut measure = tokio::time::interval_at(begin + RTTS_EVERY, RTTS_EVERY);
     loop {
         tokio::select! {
             asked = signals.asked() => match asked {
@@ -119,8 +124,16 @@ async fn serve(settings: &Settings) -> Result<()> {
                     known.update(&server.sessions()).context("--announce")?;
                 }
             }
+            _ = measure.tick(), if rtts.is_some() => {
+                if let Some(rtts) = &mut rtts {
+                    rtts.update(&server).await;
+                }
+            }
             _ = forget.tick() => forget_events(&server),
         }
+    }
+    if let Some(rtts) = &mut rtts {
+        rtts.update(&server).await;
     }
     // The metrics go on: they say that it is draining.
     server.stop(FAREWELL).await;

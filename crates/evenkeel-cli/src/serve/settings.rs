@@ -55,6 +55,13 @@ pub(super) struct Settings {
     /// Entities at once of a player who comes without a token; with tokens, each says for itself. Default: 64.
     #[arg(long, value_name = "N", help_heading = "Session")]
     pub(super) max_entities: Option<u32>,
+    /// Write the players' measured round-trip times to this file every 5 s, as lines of from,to,rtt_ms: what `evenkeel sites` reads.
+    /// Default: nowhere.
+    #[arg(long, value_name = "FILE", help_heading = "Session")]
+    pub(super) rtts: Option<PathBuf>,
+    /// What this server is called there. Default: the session's name, or `server` for session main.
+    #[arg(long, value_name = "NAME", help_heading = "Session")]
+    pub(super) site: Option<String>,
 
     /// The certificate, with the chain above it, in PEM. Without: one is made that lives for two weeks, and is replaced in time.
     #[arg(long, value_name = "FILE", help_heading = "Who the server is, and who may join")]
@@ -113,6 +120,8 @@ impl Settings {
             lag_ms: self.lag_ms.or(other.lag_ms),
             max_players: self.max_players.or(other.max_players),
             max_entities: self.max_entities.or(other.max_entities),
+            rtts: self.rtts.or(other.rtts),
+            site: self.site.or(other.site),
             certificate: self.certificate.or(other.certificate),
             key: self.key.or(other.key),
             name: longer(self.name, other.name),
@@ -157,7 +166,17 @@ impl Settings {
         if self.token_keys.is_none() && self.revoked.is_some() {
             bail!("revoked tokens without keys: give --token-keys, too, or leave out --revoked");
         }
+        if let Some(site) = &self.site {
+            ensure!(self.rtts.is_some(), "a site's name without a file for it: give --rtts, too, or leave out --site");
+            ensure!(super::rtts::is_writable(site), "site `{site}`: a site's name is one line, and not empty");
+        }
         super::conditions::check(&self.condition)
+    }
+
+    /// What this server is called among sites.
+    pub(super) fn site(&self) -> &str {
+        let session = self.session.as_deref().filter(|session| *session != "main");
+        self.site.as_deref().or(session).unwrap_or("server")
     }
 
     /// Who sends movement to whom.

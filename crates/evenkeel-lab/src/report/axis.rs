@@ -24,6 +24,11 @@ impl Axis {
         Self { low: 0.0, high: max.max(1e-9), log: false }
     }
 
+    /// From one value to another.
+    pub(super) fn between(low: f64, high: f64) -> Self {
+        Self { low, high: high.max(low + 1e-9), log: false }
+    }
+
     /// For all these values: from zero or below to the largest, logarithmic if all are positive and span decades.
     pub(super) fn over(values: impl Iterator<Item = f64>) -> Self {
         let finite = values.filter(|value| value.is_finite());

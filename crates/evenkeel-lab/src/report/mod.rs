@@ -6,6 +6,7 @@ mod csv;
 mod html;
 mod json;
 mod page;
+pub mod sites;
 mod svg;
 mod table;
 mod volume;

@@ -5,16 +5,16 @@ use super::table::short;
 use super::words::wrapped;
 use std::fmt::Write;
 
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = 18.0;
-const TOP: f64 = 14.0;
-const BOTTOM: f64 = 46.0;
+pub(super) const LEFT: f64 = 58.0;
+pub(super) const RIGHT: f64 = 18.0;
+pub(super) const TOP: f64 = 14.0;
+pub(super) const BOTTOM: f64 = 46.0;
 /// Colours that people with any colour vision can tell apart.
 const PALETTE: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31"];
 /// What tells apart those that share a colour.
 const DASHES: [&str; 3] = ["", " stroke-dasharray=\"6 3\"", " stroke-dasharray=\"2 2\""];
 /// About how wide a letter is.
-const LETTER: f64 = 6.4;
+pub(super) const LETTER: f64 = 6.4;
 /// How high a line of text is.
 const LINE: f64 = 15.0;
 /// From near to far.
@@ -97,7 +97,7 @@ impl Names {
 }
 
 /// Left, right, top and bottom.
-type Area = [f64; 4];
+pub(super) type Area = [f64; 4];
 
 /// A plot with its axes.
 pub(super) struct Plot {
@@ -115,20 +115,20 @@ impl Plot {
         Self { width, height, bottom: BOTTOM, x, y, body: String::new() }
     }
 
-    fn x(&self, value: f64) -> f64 {
+    pub(super) fn x(&self, value: f64) -> f64 {
         LEFT + self.x.part(value) * (self.width - LEFT - RIGHT)
     }
 
-    fn y(&self, value: f64) -> f64 {
+    pub(super) fn y(&self, value: f64) -> f64 {
         self.floor() - self.y.part(value) * (self.floor() - TOP)
     }
 
     /// Where the plot ends and its names begin.
-    fn floor(&self) -> f64 {
+    pub(super) fn floor(&self) -> f64 {
         self.height - self.bottom
     }
 
-    fn put(&mut self, element: std::fmt::Arguments<'_>) {
+    pub(super) fn put(&mut self, element: std::fmt::Arguments<'_>) {
         // Writing to a string cannot fail.
         let _ = self.body.write_fmt(element);
         self.body.push('\n');
@@ -138,7 +138,7 @@ impl Plot {
         self.put(format_args!(r#"<line x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}" class="{class}"/>"#));
     }
 
-    fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
+    pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
         let text = escape(text);
         self.put(format_args!(r#"<text x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#));
     }
@@ -181,14 +181,17 @@ impl Plot {
             self.put(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="5" fill="{colour}"/>"#));
         }
         for ((x, y), (.., name)) in places.iter().zip(points) {
-            let area = self.free_area((*x, *y), name.chars().count() as f64 * LETTER, &taken);
+            let width = name.chars().count() as f64 * LETTER;
+            // To the right if it fits nowhere.
+            let beside = [x + 9.0, x + 9.0 + width, y - 6.0, y + 6.0];
+            let area = self.free_area((*x, *y), width, &taken).unwrap_or(beside);
             self.text((area[0], area[3] - 2.0), "start", name);
             taken.push(area);
         }
     }
 
-    /// Where a name of this width fits beside a point: as near as may be; to the right of it if it fits nowhere.
-    fn free_area(&self, (x, y): (f64, f64), width: f64, taken: &[Area]) -> Area {
+    /// Where a name of this width fits beside a point: as near as may be.
+    pub(super) fn free_area(&self, (x, y): (f64, f64), width: f64, taken: &[Area]) -> Option<Area> {
         let area = |left: f64, down: f64| [left, left + width, y + down - 6.0, y + down + 6.0];
         let inside = |a: &Area| a[0] >= LEFT && a[1] <= self.width && a[2] >= 0.0 && a[3] <= self.floor() - 1.0;
         let apart = |a: &Area, b: &Area| a[1] <= b[0] || b[1] <= a[0] || a[3] <= b[2] || b[3] <= a[2];
@@ -196,7 +199,7 @@ impl Plot {
         let sides = [x + 9.0, x - 9.0 - width];
         let steps = (0..6).flat_map(|step| [-13.0 * f64::from(step), 13.0 * f64::from(step)]);
         let mut all = steps.flat_map(|down| sides.map(|left| area(left, down)));
-        all.find(free).unwrap_or(area(sides[0], 0.0))
+        all.find(free)
     }
 
     /// Groups of bars with their vertical axis: each group has a name and a bar for every series.

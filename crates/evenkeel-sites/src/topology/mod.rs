@@ -74,6 +74,14 @@ impl Topology {
         &self.rtt_ms[node * self.nodes.len()..][..self.nodes.len()]
     }
 
+    /// Some nodes by chance, and the others: players and sites, for example.
+    pub fn split(&self, count: usize, seed: u64) -> (Vec<usize>, Vec<usize>) {
+        // Not the numbers that made the network.
+        let drawn = crate::random::Random::new(!seed).draw(count, self.nodes.len());
+        let others = (0..self.nodes.len()).filter(|node| drawn.binary_search(node).is_err()).collect();
+        (drawn, others)
+    }
+
     /// Some nodes as players, some as sites; a node may be both.
     ///
     /// # Panics

@@ -1,0 +1,27 @@
+//! `evenkeel sites`: where the servers of a game stand.
+
+mod ask;
+mod compare;
+mod given;
+mod solve;
+
+use anyhow::Result;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Chooses servers for players, from measured round-trip times; says how good they are, and how good any could be.
+    #[command(allow_negative_numbers = true, after_help = solve::HOW)]
+    Solve(Box<solve::Arguments>),
+    /// All strategies side by side over many seeds, on measured round-trip times or on networks made by chance.
+    #[command(allow_negative_numbers = true)]
+    Compare(Box<compare::Arguments>),
+    // More commands: `Reproduce` here, and below.
+}
+
+pub(crate) fn run(command: &Command) -> Result<()> {
+    match command {
+        Command::Solve(arguments) => solve::run(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
+        // More commands: `Reproduce` here.
+    }
+}
