@@ -6,6 +6,7 @@ mod demo;
 mod join;
 mod lab;
 mod serve;
+mod sites;
 mod token;
 
 use clap::{Parser, Subcommand};
@@ -35,6 +36,9 @@ enum Command {
     /// Serves a session: players join it, and see each other move.
     #[command(allow_negative_numbers = true, after_help = serve::CONFIG)]
     Serve(Box<serve::Arguments>),
+    /// Where servers should stand.
+    #[command(subcommand)]
+    Sites(sites::Command),
     /// Join tokens: who may join which session.
     #[command(subcommand)]
     Token(token::Command),
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
         Some(Command::Lab(command)) => lab::run(&command),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(*arguments),
+        Some(Command::Sites(command)) => sites::run(&command),
         Some(Command::Token(command)) => token::run(&command),
         Some(Command::Join(arguments)) => join::run(&arguments),
         Some(Command::Recording(arguments)) => compare::summarise(&arguments),

@@ -9,7 +9,8 @@ mod sockets;
 mod studies;
 mod waiting;
 
-pub(crate) use outputs::print;
+pub(crate) use outputs::{Outputs, print};
+pub(crate) use waiting::Waiting;
 
 use anyhow::Result;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Where results go besides the terminal.
 #[derive(clap::Args)]
-pub(super) struct Outputs {
+pub(crate) struct Outputs {
     /// Also write the results as JSON to this file; `-` prints them instead of the text.
     #[arg(long, value_name = "PATH", help_heading = "Runs and results")]
     json: Option<PathBuf>,
@@ -19,7 +19,7 @@ pub(super) struct Outputs {
 }
 
 /// Results in every form there is.
-pub(super) trait Report {
+pub(crate) trait Report {
     fn json(&self) -> serde_json::Value;
     fn csv(&self) -> Result<String>;
     fn html(&self) -> String;
@@ -66,7 +66,7 @@ impl Outputs {
     }
 
     /// Whether the results can go where they are wanted, before anybody waits for them. `inputs` must stay as they are.
-    pub(super) fn check(&self, inputs: &[&Path]) -> Result<()> {
+    pub(crate) fn check(&self, inputs: &[&Path]) -> Result<()> {
         let files = || [&self.json, &self.csv].into_iter().flatten();
         ensure!(files().filter(|path| is_dash(path)).count() < 2, "only one of --json and --csv can be `-`");
         for path in files().filter(|path| !is_dash(path)) {
@@ -82,7 +82,7 @@ impl Outputs {
     }
 
     /// Writes results wherever they are wanted.
-    pub(super) fn write(&self, results: &impl Report) -> Result<()> {
+    pub(crate) fn write(&self, results: &impl Report) -> Result<()> {
         let json = self.json.as_ref().map(|path| (path, format!("{:#}\n", results.json())));
         let csv = self.csv.as_ref().map(|path| results.csv().map(|text| (path, text))).transpose()?;
         let page = self.page();

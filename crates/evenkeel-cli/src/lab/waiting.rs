@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const STEPS: u64 = 1000;
 
 /// A bar with the time left; quiet if there is no terminal.
-pub(super) struct Waiting {
+pub(crate) struct Waiting {
     bar: ProgressBar,
     started: Instant,
     /// What is run one after the other; the bar counts runs if there is none.
@@ -19,7 +19,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// A bar that counts runs. Nothing is known until the first are expected.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let bar = ProgressBar::new(0);
         set_style(&bar, "preparing");
         Self { bar, started: Instant::now(), plan: None }
@@ -41,7 +41,7 @@ impl Waiting {
         self.show_plan();
     }
 
-    pub(super) fn tell(&self, progress: Progress) {
+    pub(crate) fn tell(&self, progress: Progress) {
         match (progress, &self.plan) {
             (_, Some(_)) => self.show_plan(),
             (Progress::Expect(runs), None) => {
@@ -67,12 +67,20 @@ impl Waiting {
         self.bar.suspend(|| eprintln!("{line}"));
     }
 
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
 
-    /// Says how fast it went.
+    /// Says how long it took.
+    pub(crate) fn report_time(&self) {
+        eprintln!("Took {:.1} s.", self.started.elapsed().as_secs_f64());
+    }
+
+    /// Says how fast it went, if time was simulated at all.
     pub(super) fn report_speed(&self, simulated_seconds: f64) {
+        if simulated_seconds == 0.0 {
+            return self.report_time();
+        }
         let seconds = self.started.elapsed().as_secs_f64();
         let times = simulated_seconds / seconds;
         eprintln!("Simulated {simulated_seconds:.0} s in {seconds:.1} s ({times:.0} times as fast).");
