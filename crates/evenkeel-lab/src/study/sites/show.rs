@@ -20,7 +20,7 @@ const NOTE: &str = "Averages over games, in ms. Critical: the worst-off player's
 fn means(games: &[Games]) -> Exhibit {
     let line = |games: &Games, way: Way| {
         let mean = |of: fn(&Mark) -> f64| average(&games.takes, |take| of(take.of(way)));
-        let ms = |value: f64| if value.is_nan() { "–".into() } else { format!("{value:.1}") };
+        let ms = |value: f64| if value.is_nan() { "-".into() } else { format!("{value:.1}") };
         vec![
             games.network.name().to_owned(),
             way.name().to_owned(),
