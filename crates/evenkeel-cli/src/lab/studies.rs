@@ -27,6 +27,7 @@ const ROUGH_SECONDS: &[(&str, [f64; 2])] = &[
     ("timewarp", [3.0, 25.0]),
     ("mirrors", [3.0, 30.0]),
     ("prediction", [2.0, 15.0]),
+    ("sites", [10.0, 40.0]),
 ];
 
 #[derive(clap::Args)]

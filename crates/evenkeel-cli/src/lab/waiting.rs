@@ -71,8 +71,16 @@ impl Waiting {
         self.bar.finish_and_clear();
     }
 
-    /// Says how fast it went.
+    /// Says how long it took.
+    pub(crate) fn report_time(&self) {
+        eprintln!("Took {:.1} s.", self.started.elapsed().as_secs_f64());
+    }
+
+    /// Says how fast it went, if time was simulated at all.
     pub(super) fn report_speed(&self, simulated_seconds: f64) {
+        if simulated_seconds == 0.0 {
+            return self.report_time();
+        }
         let seconds = self.started.elapsed().as_secs_f64();
         let times = simulated_seconds / seconds;
         eprintln!("Simulated {simulated_seconds:.0} s in {seconds:.1} s ({times:.0} times as fast).");

@@ -3,6 +3,7 @@
 mod ask;
 mod compare;
 mod given;
+mod reproduce;
 mod solve;
 
 use anyhow::Result;
@@ -15,13 +16,15 @@ pub(crate) enum Command {
     /// All strategies side by side over many seeds, on measured round-trip times or on networks made by chance.
     #[command(allow_negative_numbers = true)]
     Compare(Box<compare::Arguments>),
-    // More commands: `Reproduce` here, and below.
+    /// Repeats the paper's experiment on choosing servers, and says which of its claims hold.
+    #[command(allow_negative_numbers = true)]
+    Reproduce(reproduce::Arguments),
 }
 
 pub(crate) fn run(command: &Command) -> Result<()> {
     match command {
         Command::Solve(arguments) => solve::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
-        // More commands: `Reproduce` here.
+        Command::Reproduce(arguments) => reproduce::run(arguments),
     }
 }

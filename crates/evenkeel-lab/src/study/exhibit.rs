@@ -27,6 +27,19 @@ pub enum Exhibit {
         /// The curves.
         series: Vec<Series>,
     },
+    /// Clouds of points: the outcomes of many runs.
+    Clouds {
+        /// What it shows.
+        title: String,
+        /// What there is to know to read it.
+        note: String,
+        /// The horizontal axis.
+        x: String,
+        /// The vertical axis.
+        y: String,
+        /// The clouds; their points have no order.
+        series: Vec<Series>,
+    },
     /// Bars in groups: one group for each name in `groups`, one bar in it for each series.
     Bars {
         /// What it shows.
@@ -57,7 +70,7 @@ pub enum Exhibit {
     },
 }
 
-/// A named curve.
+/// A named curve or cloud.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Its name.
@@ -72,6 +85,7 @@ impl Exhibit {
         match self {
             Self::Table { title, .. }
             | Self::Curves { title, .. }
+            | Self::Clouds { title, .. }
             | Self::Bars { title, .. }
             | Self::Points { title, .. } => title,
         }

@@ -24,6 +24,7 @@ mod rank;
 mod recorded;
 mod scenario;
 mod scheduling;
+pub mod sites;
 mod spy;
 mod threshold;
 mod timewarp;
@@ -165,6 +166,7 @@ pub const ENTRIES: &[Entry] = &[
     timewarp::ENTRY,
     mirrors::ENTRY,
     prediction::ENTRY,
+    sites::ENTRY,
 ];
 
 impl Entry {

@@ -20,6 +20,7 @@ pub(super) fn to_html(exhibit: &Exhibit) -> String {
             (table(&head, rows.iter().cloned()), note)
         }
         Exhibit::Curves { title, note, x, y, series } => (curves(title, (x, y), series), note),
+        Exhibit::Clouds { title, note, x, y, series } => (clouds(title, (x, y), series), note),
         Exhibit::Bars { title, note, x, y, groups, bars: all } => (bars(title, (x, y), groups, all), note),
         Exhibit::Points { title, note, x, y, points: all } => (points(title, (x, y), all), note),
     };
@@ -41,6 +42,19 @@ fn curves(title: &str, (x, y): (&str, &str), series: &[Series]) -> String {
         }
     }
     let names = series.iter().enumerate().map(|(n, curve)| (Pen::of(n).sample(), curve.name.as_str()));
+    key(names) + &plot.finish(title)
+}
+
+fn clouds(title: &str, (x, y): (&str, &str), series: &[Series]) -> String {
+    let all = || series.iter().flat_map(|cloud| cloud.points.iter().copied());
+    let (along, up) = (Axis::over(all().map(|(x, _)| x)), Axis::over(all().map(|(_, y)| y)));
+    let mut plot = Plot::new(WIDTH, HEIGHT, along, up);
+    plot.y_axis(y);
+    plot.x_axis(x);
+    for (n, cloud) in series.iter().enumerate() {
+        plot.dots(cloud.points.iter().copied(), &Pen::of(n));
+    }
+    let names = series.iter().enumerate().map(|(n, cloud)| (swatch(colour(n)), cloud.name.as_str()));
     key(names) + &plot.finish(title)
 }
 

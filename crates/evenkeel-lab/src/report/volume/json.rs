@@ -58,9 +58,10 @@ fn exhibit(exhibit: &Exhibit) -> Value {
             json!({ "title": title, "note": note, "head": head, "rows": rows })
         }
         Exhibit::Curves { title, note, x, y, series } => {
-            let series: Vec<Value> =
-                series.iter().map(|Series { name, points }| json!({ "name": name, "points": points })).collect();
-            json!({ "kind": "curves", "title": title, "note": note, "x": x, "y": y, "series": series })
+            json!({ "kind": "curves", "title": title, "note": note, "x": x, "y": y, "series": named_points(series) })
+        }
+        Exhibit::Clouds { title, note, x, y, series } => {
+            json!({ "kind": "clouds", "title": title, "note": note, "x": x, "y": y, "series": named_points(series) })
         }
         Exhibit::Bars { title, note, x, y, groups, bars } => {
             let bars: Vec<Value> =
@@ -73,6 +74,10 @@ fn exhibit(exhibit: &Exhibit) -> Value {
             json!({ "kind": "points", "title": title, "note": note, "x": x, "y": y, "points": points })
         }
     }
+}
+
+fn named_points(series: &[Series]) -> Vec<Value> {
+    series.iter().map(|Series { name, points }| json!({ "name": name, "points": points })).collect()
 }
 
 fn claim(finding: &Finding) -> Value {
@@ -109,7 +114,8 @@ mod tests {
         let study = &value["studies"][0];
         assert_eq!((&study["name"], &value["seeds"]), (&"sample".into(), &5.into()));
         assert_eq!(study["tables"][0]["rows"][0][1], "1.25");
-        assert_eq!(study["plots"].as_array().unwrap().len(), 3);
+        assert_eq!(study["plots"].as_array().unwrap().len(), 4);
+        assert_eq!(study["plots"][1]["kind"], "clouds");
         let claim = &study["claims"][0];
         assert_eq!((&claim["id"], &claim["verdict"]), (&"lower".into(), &"holds with conditions".into()));
         assert_eq!((&claim["band"], &claim["observations"][0]["median"]), (&"< 1".into(), &0.55.into()));

@@ -37,9 +37,11 @@ impl Volume {
     /// How much was run, in words.
     fn heading(&self) -> String {
         let Size { seeds, seconds, seed } = self.size;
+        // Not every experiment is about time.
+        let each = if seconds > 0.0 { format!(", {seconds} s per run") } else { String::new() };
         match seeds {
-            1 => format!("seed {seed}, {seconds} s per run"),
-            _ => format!("{seeds} seeds from {seed} on, {seconds} s per run"),
+            1 => format!("seed {seed}{each}"),
+            _ => format!("{seeds} seeds from {seed} on{each}"),
         }
     }
 }
@@ -105,6 +107,13 @@ pub(super) mod tests {
                 x: x.clone(),
                 y: y.clone(),
                 series: (0..10).map(series).collect(),
+            },
+            Exhibit::Clouds {
+                title: title.clone(),
+                note: note.clone(),
+                x: x.clone(),
+                y: y.clone(),
+                series: (0..2).map(series).collect(),
             },
             Exhibit::Bars {
                 title: title.clone(),

@@ -98,7 +98,7 @@ mod tests {
         let text = volume.to_text();
         assert!(text.contains("  holds with conditions  lower"), "{text}");
         assert!(text.contains("0.55 to 1.20, must be < 1") && text.contains("nothing measured"), "{text}");
-        assert!(text.contains("<even>") && text.contains("(3 more as pictures: --report DIR)"), "{text}");
+        assert!(text.contains("<even>") && text.contains("(4 more as pictures: --report DIR)"), "{text}");
         assert!(text.ends_with("Claims: 1 holds, 1 holds with conditions, 1 does not hold.\n"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
         assert!(!sample().to_text().contains("<even>"), "of several only the answers");
