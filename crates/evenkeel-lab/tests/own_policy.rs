@@ -16,7 +16,9 @@ fn policies(exhibit: &Exhibit) -> Vec<&str> {
             let column = head.iter().position(|name| name == "policy");
             column.map_or_else(Vec::new, |column| rows.iter().map(|row| row[column].as_str()).collect())
         }
-        Exhibit::Curves { series, .. } => series.iter().map(|series| series.name.as_str()).collect(),
+        Exhibit::Curves { series, .. } | Exhibit::Clouds { series, .. } => {
+            series.iter().map(|series| series.name.as_str()).collect()
+        }
         Exhibit::Bars { groups, .. } => groups.iter().map(String::as_str).collect(),
         Exhibit::Points { points, .. } => points.iter().map(|(.., name)| name.as_str()).collect(),
     }

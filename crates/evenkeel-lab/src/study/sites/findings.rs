@@ -117,10 +117,13 @@ fn else_fairer(games: &[Games]) -> Finding {
     Finding::new(CRITICAL_FAIRER, games.iter().map(one).filter(|o| !o.values.is_empty()).collect())
 }
 
+/// A figure of merit and its name.
+type Figure = (&'static str, fn(&Mark) -> f64);
+
 fn beats_random(games: &[Games]) -> Finding {
     let ways = [Way::CentralMean, Way::CentralCritical, Way::Heuristic];
-    let figures: [(&str, fn(&Mark) -> f64); 2] = [("mean", |m| m.mean), ("std", |m| m.std)];
-    let of = |games: &Games, way: Way, (name, figure): (&str, fn(&Mark) -> f64)| {
+    let figures: [Figure; 2] = [("mean", |m| m.mean), ("std", |m| m.std)];
+    let of = |games: &Games, way: Way, (name, figure): Figure| {
         let values = games.takes.iter().map(|take| ratio(take, way, Way::Random, figure)).collect();
         Observation::new(format!("{}, {}, {name}", games.network.name(), way.name()), values)
     };
