@@ -47,6 +47,7 @@ fn main() -> Result<()> {
         ("conditions", conditions()),
         ("operations", operations()?),
         ("matrix", matrices()?),
+        ("sites", placements()?),
         ("budget_and_policy", texts(&["1/3", "0.4", "200/s", "1e-3/s", "base", "base/3", "even"])),
     ] {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
@@ -514,4 +515,27 @@ fn matrices() -> Result<Vec<Vec<u8>>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(named)?;
     Ok(vec![named.to_vec(), b"0,1e1\r\n10,0\r\n".to_vec(), b"7".to_vec(), encoder.finish()?])
+}
+
+/// Two bytes of options, and files with a zero byte between two.
+fn placements() -> Result<Vec<Vec<u8>>> {
+    let square = "x,a,b,c\nb,7,0,-\na,0,8,9.5\nc,10,,0\n";
+    let seeds = [
+        (0x00, 0x00, "0,1.5\n2,0\n".to_owned()),
+        (0x02, 0x05, square.to_owned()),
+        (0x02, 0x22, square.to_owned()),
+        (0x03, 0x2a, square.to_owned()),
+        (0x00, 0x00, format!("p,a,weight,\"b\"\nAda,1,2,3\nBo,4,5,6\n\0{square}\0name,cost\na,2\n")),
+        (0x02, 0x00, "p,a,b,c\nAda,1,NA,\n\0from,to,rtt_ms\na,b,3\nb,c,4\n\0\0name,weight\nAda,4\n".to_owned()),
+        (0x03, 0x00, "when,from,to,rtt_ms\n1,Ada,a,3\n2,Ada,a,5\n3,a,b,nan\n".to_owned()),
+        (0x03, 0x00, "from,to,rtt_ms\nAda,a,3\na,\"b, c\",5\n\0\0name,capacity,use,latitude,longitude\na,9,required,1,-2\n\0Ada\n".to_owned()),
+    ];
+    let mut files: Vec<Vec<u8>> = Vec::new();
+    for (how, which, text) in seeds {
+        files.push([&[how, which][..], text.as_bytes()].concat());
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(square.as_bytes())?;
+    files.push([&[2, 5][..], &encoder.finish()?].concat());
+    Ok(files)
 }

@@ -18,6 +18,7 @@ mod receiver;
 pub mod script;
 mod sender;
 mod session;
+mod sites;
 mod text;
 mod timewarp;
 mod token;
@@ -29,6 +30,7 @@ pub use levels::levels;
 pub use receiver::receiver;
 pub use sender::sender;
 pub use session::{protocol, session};
+pub use sites::sites;
 pub use text::{budget_and_policy, conditions, matrix, operations, recording};
 pub use timewarp::timewarp;
 pub use token::token;
@@ -39,7 +41,7 @@ pub use words::words;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 17] = [
+pub const TARGETS: [(&str, Target); 18] = [
     ("body", body),
     ("budget_and_policy", budget_and_policy),
     ("clock", clock),
@@ -54,6 +56,7 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("recording", recording),
     ("sender", sender),
     ("session", session),
+    ("sites", sites),
     ("timewarp", timewarp),
     ("token", token),
     ("words", words),

@@ -182,6 +182,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_flat_needs_no_polish() {
+        let values = plane(300);
+        let distances = Distances::new(300, &values);
+        let places = scaled(&distances, &landmarks(&distances));
+        let off = |i: usize| (apart(places[i], places[0]) - distances.get(i, 0)).abs();
+        assert!((0..300).all(|i| off(i) < 0.1));
+    }
+
+    #[test]
     fn what_does_not_fit_in_the_plane_is_spread_out() {
         let network = crate::topology::TransitStub::default().generate(1);
         let distances: Vec<f32> = (0..600).flat_map(|i| network.row(i).to_vec()).collect();

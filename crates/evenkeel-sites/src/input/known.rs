@@ -102,12 +102,9 @@ impl Known {
         self.measured(from, to).or_else(|| self.measured(to, from))
     }
 
-    /// The fastest way through one other node.
+    /// The fastest way through one other node, where nothing is known of the direct one.
     fn relayed(&self, from: usize, to: usize) -> Option<f32> {
-        let through = |k: usize| {
-            let other = k != from && k != to;
-            other.then(|| Some(self.either(from, k)? + self.either(k, to)?)).flatten()
-        };
+        let through = |k: usize| Some(self.either(from, k)? + self.either(k, to)?);
         match &self.links {
             Links::Square { .. } => (0..self.names.len()).filter_map(through).min_by(f32::total_cmp),
             Links::Pairs(near) => near[from].iter().filter_map(|(k, _)| through(*k as usize)).min_by(f32::total_cmp),

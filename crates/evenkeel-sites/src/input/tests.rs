@@ -59,6 +59,12 @@ fn players_by_candidates_need_a_second_table() {
     assert_eq!((input.problem.rtt(1, 1), input.filled.relayed), (180.0 + 190.0, 1));
     let error = read(&files, &Options::default()).unwrap_err().to_string();
     assert!(error.starts_with("line 3, column 4: the round-trip time from \"Bo\" to \"Lima\" is missing"), "{error}");
+    let weighed = Files { players: Some(b"name,weight\nAda,9\n"), ..files };
+    assert_eq!(
+        read(&weighed, &options).unwrap().problem.players()[0].weight,
+        9.0,
+        "the players' table has the last word"
+    );
     files.between = None;
     assert_eq!(read(&files, &options).unwrap_err().fault, Fault::NoSecond);
     files.between = Some(b"from,to,rtt_ms\nOslo,Lima,77\n");
@@ -88,6 +94,8 @@ fn missing_values_go_by_the_rule() {
     let with = |missing| read(&Files::new(text), &Options { missing, ..everything() });
     let error = with(Missing::Refuse).unwrap_err().to_string();
     assert!(error.starts_with("line 1, column 3: the round-trip time from \"0\" to \"2\" is missing; "), "{error}");
+    let one_way = Options { missing: Missing::Refuse, ..everything() };
+    assert!(read(&Files::new(b"0,5\n-,0\n"), &one_way).is_err(), "even if there is the other direction");
     let error = with(Missing::Mirror).unwrap_err().to_string();
     assert!(error.starts_with("line 1, column 3: ") && error.contains("\"relay\""), "{error}");
     let relayed = with(Missing::Relay).unwrap().problem;

@@ -138,10 +138,6 @@ mod tests {
             let mut values: Vec<f32> = (0..600).flat_map(|i| network.row(i)[..i].to_vec()).collect();
             values.sort_by(f32::total_cmp);
             let (median, most) = (values[values.len() / 2], values[values.len() - 1]);
-            println!(
-                "{name}: median {median} ms, most {most} ms, backbone {}",
-                network.of_kind(Kind::Backbone).count()
-            );
             assert!((70.0..170.0).contains(&median), "{name}: median {median} ms");
             assert!((230.0..450.0).contains(&most), "{name}: most {most} ms");
             assert!((10..100).contains(&network.of_kind(Kind::Backbone).count()), "{name}");
