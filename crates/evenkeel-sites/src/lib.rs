@@ -11,6 +11,7 @@ mod dice;
 mod error;
 mod field;
 mod lag;
+pub mod live;
 mod objective;
 mod plan;
 mod problem;

@@ -152,7 +152,7 @@ pub fn paper_bound(problem: &Problem, lag: Lag) -> Result<f64, SolveError> {
     Ok(heuristic::run(&Field::new(problem, lag)?).bound)
 }
 
-fn check(request: &Request) -> Result<(), SolveError> {
+pub(crate) fn check(request: &Request) -> Result<(), SolveError> {
     request.objective.check()?;
     if !(request.price >= 0.0 && request.price.is_finite()) {
         return Err(SolveError::Request { what: "price", value: request.price });
