@@ -256,7 +256,7 @@ mod tests {
         #[test]
         fn nobody_sits_where_there_is_no_room(loads in proptest::collection::vec(1u8..5, 6), room in 5u8..20) {
             let weights = Weights::new(loads.into_iter().map(f64::from).collect());
-            let seating = Seating { responses: vec![1.0, 2.0].repeat(6), rooms: vec![f64::from(room); 2], weights: &weights };
+            let seating = Seating { responses: [1.0, 2.0].repeat(6), rooms: vec![f64::from(room); 2], weights: &weights };
             if let Some(seats) = seating.seat(true) {
                 for i in 0..2 {
                     let load: f64 = (0..6).filter(|p| seats[*p] == i).map(|p| weights.each[p]).sum();

@@ -16,6 +16,8 @@ mod objective;
 mod plan;
 mod problem;
 mod solve;
+#[cfg(test)]
+mod solve_tests;
 mod strategy;
 #[cfg(test)]
 mod testing;

@@ -204,6 +204,12 @@ fn best(judge: &mut Judge<'_>, request: &Request) -> Result<(Vec<usize>, Option<
         centrals.iter().min_by(|a, b| value(&a.1).total_cmp(&value(&b.1))).map(|(servers, _)| servers.clone())
     };
     starts.extend([by(|a| a.mean), by(|a| a.max)].into_iter().flatten());
+    if request.max_servers.is_some() {
+        // A good plan to begin with leaves little but to prove it.
+        let mut quick =
+            Judge::new(field, Goal { objective: Objective::Critical, price: 0.0, ..goal }, request.effort.responses);
+        starts.push(quick.search(&starts, request.seed).0);
+    }
     let least = critical::solve(field, &starts, request.max_servers, request.effort.nodes);
     let least = least.map_err(|error| too_few(field, request, error))?;
     if least.value > goal.limit {
@@ -215,10 +221,18 @@ fn best(judge: &mut Judge<'_>, request: &Request) -> Result<(Vec<usize>, Option<
         if !judge.limited() {
             return Ok((least.servers, Some(least.bound)));
         }
-        return Ok((judge.search(&starts, request.seed).0, Some(least.bound)));
+        let (servers, worth) = judge.search(&starts, request.seed);
+        return if worth.lack == Lack::Nothing {
+            Ok((servers, Some(least.bound)))
+        } else {
+            Err(SolveError::NothingFound)
+        };
     }
     let (servers, worth) = judge.search(&starts, request.seed);
-    if goal.objective.is_about_servers() && worth.lack == Lack::Nothing {
+    if worth.lack != Lack::Nothing {
+        return Err(SolveError::NothingFound);
+    }
+    if goal.objective.is_about_servers() {
         return Ok(fewest_from(judge, request, servers));
     }
     // Where there can be no more than one server, all have been looked at.

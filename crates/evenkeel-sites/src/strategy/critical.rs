@@ -145,8 +145,14 @@ impl<'a> Descent<'a> {
     }
 
     /// Closes the gap between the bound and the best servers from a threshold on at which there may be some.
+    ///
+    /// Without a limit of servers there usually are some near the bound, and thresholds rise from there. With one there are not:
+    /// what is known is tried to be proven the best, and if it is not, the gap is halved.
     fn close(&mut self, start: Known, first: f64, bound: &mut f64) {
-        let (mut threshold, mut tried) = (first.min(self.value.next_down()), *bound);
+        let mut threshold =
+            if self.purse.is_some() { self.value.next_down() } else { self.value.next_down().min(first) };
+        threshold = threshold.min(self.arcs.field.longest());
+        let (mut tried, mut ceiling) = (*bound, f64::INFINITY);
         let mut step = CLOSE * first;
         for _ in 0..ROUNDS {
             let mut known = if threshold <= first { start.clone() } else { self.arcs.start() };
@@ -154,28 +160,28 @@ impl<'a> Descent<'a> {
                 true => self.dive(&known, threshold),
                 false => Found::Nothing,
             };
+            step *= 2.0;
             match found {
                 Found::Servers(servers) => {
                     self.value = critical(self.arcs, &servers);
                     self.servers = Some(servers);
                     step = CLOSE * self.value;
                 }
-                Found::Nothing => {
-                    *bound = bound.max(threshold.next_up());
-                    tried = tried.max(*bound);
-                    step *= 2.0;
-                }
-                Found::GaveUp => {
-                    tried = tried.max(threshold.next_up());
-                    step *= 2.0;
-                }
+                Found::Nothing => *bound = bound.max(threshold.next_up()),
+                Found::GaveUp if self.purse.is_some() => ceiling = threshold,
+                Found::GaveUp => tried = threshold.next_up(),
             }
-            if tried >= self.value || *self.nodes == 0 {
+            tried = tried.max(*bound);
+            let top = self.value.min(ceiling);
+            let close = top - tried <= CLOSE * top;
+            if tried >= top || *self.nodes == 0 || (close && ceiling < self.value) {
                 break;
             }
-            let between = self.value - tried;
-            let close = between <= CLOSE * self.value;
-            threshold = if close { self.value.next_down() } else { tried + step.min(between / 2.0) };
+            threshold = match (close, self.purse) {
+                (true, _) => self.value.next_down(),
+                (false, Some(_)) => (tried + top) / 2.0,
+                (false, None) => tried + step.min((top - tried) / 2.0),
+            };
         }
     }
 

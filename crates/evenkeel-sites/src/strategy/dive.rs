@@ -89,7 +89,12 @@ impl<'a> Dive<'a> {
         }
         *self.nodes -= 1;
         players.retain(|&q| !self.served(&chosen, q as usize));
-        if players.is_empty() {
+        let last = chosen.sites.len() <= chosen.open.len();
+        if last && players.iter().any(|&q| !chosen.sites.iter().any(|&s| self.fits(&chosen, q, s))) {
+            return Found::Nothing;
+        }
+        // Where there are only servers that stand already, it does not matter who is on which.
+        if last || players.is_empty() {
             let servers = chosen.open.iter().map(|(s, _)| self.arcs.field.usable[*s]).collect::<Vec<_>>();
             return Found::Servers(self.arcs.field.with_required(&servers));
         }
@@ -191,6 +196,10 @@ impl<'a> Dive<'a> {
             next.sites.retain(|&t| rtt + needs.need[t as usize].max(lag) <= self.threshold);
         } else {
             next.sites.retain(|&t| reach + self.arcs.part(s, t as usize) <= self.threshold);
+        }
+        if let Some(purse) = self.purse {
+            let sites = std::mem::take(&mut next.sites);
+            next.sites = sites.into_iter().filter(|&t| next.spent + self.cost(&next, t) <= purse.most).collect();
         }
         next
     }
