@@ -7,7 +7,7 @@ use super::{
     keeper::Keeper,
     look::{Choice, Look, difference},
 };
-use crate::{field::Field, solve, strategy::search::Lack};
+use crate::{Plan, field::Field, solve, strategy::search::Lack};
 
 /// If the gap to what is possible has grown by this part, it is time to solve again.
 const DRIFT: f64 = 0.05;
@@ -19,8 +19,19 @@ pub(super) struct Clock {
     pub changed: bool,
     /// Nothing is advised before.
     quiet_until: Duration,
-    /// When everything was solved again, and the gap to what is possible after it.
-    solved: Option<(Duration, f64)>,
+    /// How many could not play when the pause began, or fewer since.
+    unserved: usize,
+    solved: Option<Solved>,
+}
+
+/// What is remembered of solving the whole problem.
+#[derive(Debug)]
+struct Solved {
+    at: Duration,
+    /// The gap to what was possible after it, if there was a plan.
+    ratio: Option<f64>,
+    /// The servers it found, if any. As long as they are not taken, they are looked at every time.
+    servers: Vec<usize>,
 }
 
 /// Somebody who would play on another server.
@@ -68,10 +79,14 @@ impl Keeper {
     ///
     /// Asked again without an answer, it gives the same advice as long as that is the best.
     pub fn advise(&mut self, now: Duration) -> Option<Change> {
-        if self.problem.players.is_empty() || now < self.clock.quiet_until {
+        if self.problem.players.is_empty() {
             return None;
         }
-        let due = |since: Duration| self.clock.solved.is_none_or(|(at, _)| now.saturating_sub(at) >= since);
+        if now < self.clock.quiet_until {
+            return self.help();
+        }
+        let solved = self.clock.solved.as_ref();
+        let due = |since: Duration| solved.is_none_or(|solved| now.saturating_sub(solved.at) >= since);
         let (routine, again) = (due(self.settings.solve_every), due(self.settings.pause));
         if !self.clock.changed && !routine {
             return None;
@@ -79,23 +94,38 @@ impl Keeper {
         let field = Field::new(&self.problem, self.request.lag).ok()?;
         let mut look = Look::new(self, &field);
         let mut best = look.now();
-        let grown = self.clock.solved.is_some_and(|(_, ratio)| self.ratio(&field, best.total) > ratio * (1.0 + DRIFT));
+        let then = solved.and_then(|solved| solved.ratio);
+        let grown = self.ratio(&field, &best).zip(then).is_some_and(|(ratio, then)| ratio > then * (1.0 + DRIFT));
         look.around(&mut best);
-        let thorough = routine || again && (grown || best.lack != Lack::Nothing);
-        if thorough {
-            if let Ok(answer) = solve(&self.problem, &self.request) {
-                let mut found = None;
-                look.offer(answer.plan.servers, &mut found);
-                best = found.filter(|found| look.better(found, &best)).unwrap_or(best);
-            }
-        }
-        let ratio = self.ratio(&field, best.total);
+        look.at(solved.map_or(&[], |solved| &solved.servers), &mut best);
+        let solved = (routine || again && (grown || best.lack != Lack::Nothing)).then(|| {
+            let servers = solve(&self.problem, &self.request).map_or(Vec::new(), |answer| answer.plan.servers);
+            look.at(&servers, &mut best);
+            Solved { at: now, ratio: self.ratio(&field, &best), servers }
+        });
         let change = (best.servers != self.seats.servers).then(|| self.change(&field, best));
         self.clock.changed = change.is_some();
-        if thorough {
-            self.clock.solved = Some((now, ratio));
-        }
+        self.clock.solved = solved.or_else(|| self.clock.solved.take());
         change
+    }
+
+    /// Advice during the pause: only what lets somebody play who could play when it began, or was not here.
+    fn help(&mut self) -> Option<Change> {
+        let unserved = self.seats.unserved();
+        if unserved <= self.clock.unserved {
+            self.clock.unserved = unserved;
+            return None;
+        }
+        let field = Field::new(&self.problem, self.request.lag).ok()?;
+        let mut look = Look::new(self, &field);
+        let mut best = look.now();
+        look.around(&mut best);
+        if self.seated(&field, &best.servers).unserved() < unserved {
+            return Some(self.change(&field, best));
+        }
+        // Nobody can be helped: no need to look at it again and again.
+        self.clock.unserved = unserved;
+        None
     }
 
     fn change(&self, field: &Field<'_>, to: Choice) -> Change {
@@ -133,16 +163,27 @@ impl Keeper {
     pub fn accept(&mut self, change: &Change, now: Duration) -> Result<(), KeeperError> {
         let sites = |lags: &[(usize, f64)]| lags.iter().map(|(site, _)| *site).collect::<Vec<usize>>();
         let (before, after) = (sites(&change.lags_before), sites(&change.lags_after));
-        if before != self.seats.servers || self.problem.players.is_empty() || !self.gains(&after)? {
+        if before != self.seats.servers || self.problem.players.is_empty() {
             return Err(KeeperError::Stale);
         }
-        self.stand(after);
-        self.decline(now);
+        let field = Field::new(&self.problem, self.request.lag)?;
+        let after = Plan::empty(&self.problem, self.request.lag, &field.with_required(&after))?.servers;
+        if !self.gains(&field, &after) {
+            return Err(KeeperError::Stale);
+        }
+        self.follow(after, now);
         Ok(())
+    }
+
+    /// Does what has just been advised: nothing can have come between.
+    pub(super) fn follow(&mut self, servers: Vec<usize>, now: Duration) {
+        self.stand(servers);
+        self.decline(now);
     }
 
     /// Starts the pause without doing anything.
     pub fn decline(&mut self, now: Duration) {
         self.clock.quiet_until = now.saturating_add(self.settings.pause);
+        self.clock.unserved = self.seats.unserved();
     }
 }

@@ -22,7 +22,8 @@ pub struct Settings {
     pub start_ms: f64,
     /// What it would cost to move everybody to another server, in milliseconds of the objective; some cost their share.
     pub move_ms: f64,
-    /// How long nothing is advised after a change was accepted or declined, even if somebody cannot play.
+    /// How long nothing is advised after a change was accepted or declined. Who cannot play does not wait for its end: if that is
+    /// somebody new, what helps is advised at once.
     pub pause: Duration,
     /// How often the whole problem is solved again, besides when the gap to what is possible has grown.
     pub solve_every: Duration,
@@ -50,7 +51,7 @@ pub struct Keeper {
     /// Whether a player could use each site at all.
     usable: Vec<bool>,
     /// Whether any site is limited in what it can hold.
-    limited: bool,
+    pub(super) limited: bool,
     pub(super) clock: super::advice::Clock,
 }
 
@@ -78,7 +79,7 @@ impl Keeper {
         let request = Request { strategy: Strategy::Best, ..request };
         let field = Field::new(&problem, request.lag)?;
         let usable: Vec<bool> = field.base.iter().map(|base| base.is_finite()).collect();
-        let limited = field.usable.iter().any(|&s| problem.sites()[s].capacity.is_some());
+        let limited = problem.sites().iter().any(|site| site.capacity.is_some());
         let seats = Seats::new(&problem, request.lag, field.required);
         let players = HashMap::new();
         Ok(Self { problem, request, settings, seats, players, usable, limited, clock: Default::default() })
@@ -161,11 +162,11 @@ impl Keeper {
         }
         let places = [one * m + other, other * m + one];
         let before = self.problem.between[places[0]];
-        places.map(|i| self.problem.between[i] = ms);
+        places.iter().for_each(|&i| self.problem.between[i] = ms);
         match Field::new(&self.problem, self.request.lag) {
             Ok(field) => self.usable = field.base.iter().map(|base| base.is_finite()).collect(),
             Err(error) => {
-                places.map(|i| self.problem.between[i] = before);
+                places.iter().for_each(|&i| self.problem.between[i] = before);
                 return Err(error.into());
             }
         }
@@ -204,7 +205,7 @@ impl Keeper {
 
     fn changed(&mut self) {
         self.clock.changed = true;
-        if self.limited && !self.seats.at.is_empty() {
+        if self.limited {
             // A problem that is kept is one that can be looked at.
             if let Ok(field) = Field::new(&self.problem, self.request.lag) {
                 self.seats.seat_within_rooms(&field, &self.goal());

@@ -1,8 +1,8 @@
 //! What could be better than the servers that run.
 
-use super::{KeeperError, keeper::Keeper, seats::Seats};
+use super::{keeper::Keeper, seats::Seats};
 use crate::{
-    Objective, Plan,
+    Objective,
     field::Field,
     strategy::search::{Judge, Lack, Worth, with, without},
 };
@@ -64,13 +64,23 @@ impl<'a> Look<'a> {
         }
     }
 
-    pub fn better(&self, one: &Choice, other: &Choice) -> bool {
+    /// These servers, if they are better.
+    pub fn at(&mut self, servers: &[usize], best: &mut Choice) {
+        let mut found = None;
+        self.offer(servers.to_vec(), &mut found);
+        if let Some(found) = found.filter(|found| self.better(found, best)) {
+            *best = found;
+        }
+    }
+
+    fn better(&self, one: &Choice, other: &Choice) -> bool {
         one.lack < other.lack || one.lack == other.lack && one.total < other.total - TINY
     }
 
     /// Keeps the servers if they are the best so far.
     pub fn offer(&mut self, servers: Vec<usize>, best: &mut Option<Choice>) {
-        if servers.is_empty() || servers == self.keeper.seats.servers || self.left == 0 {
+        let seats = &self.keeper.seats.servers;
+        if servers.is_empty() || servers == *seats || self.left == 0 || self.apart(&servers) {
             return;
         }
         self.left = self.left.saturating_sub((self.judge.field.players() * servers.len()) as u64);
@@ -90,6 +100,11 @@ impl<'a> Look<'a> {
                 *best = Some(option);
             }
         }
+    }
+
+    /// Whether some of the servers cannot reach each other: fewer of those would be less bad, but still no advice.
+    fn apart(&self, servers: &[usize]) -> bool {
+        self.judge.field.lag.of(&self.keeper.problem, servers).iter().any(|lag| lag.is_infinite())
     }
 
     /// What the change must gain at least.
@@ -122,7 +137,7 @@ impl Keeper {
     /// Everybody on these servers.
     pub(super) fn seated(&self, field: &Field<'_>, servers: &[usize]) -> Seats {
         let mut seats = Seats::new(&self.problem, self.request.lag, servers.to_vec());
-        if field.usable.iter().any(|&s| self.problem.sites()[s].capacity.is_some()) {
+        if self.limited {
             seats.seat_within_rooms(field, &self.goal());
         }
         seats
@@ -136,22 +151,24 @@ impl Keeper {
     }
 
     /// Whether these servers would be better than those that run, whatever it costs.
-    pub(super) fn gains(&self, servers: &[usize]) -> Result<bool, KeeperError> {
-        let field = Field::new(&self.problem, self.request.lag)?;
-        let servers = Plan::empty(&self.problem, self.request.lag, &field.with_required(servers))?.servers;
-        let mut judge = Judge::new(&field, self.goal(), WORK);
+    pub(super) fn gains(&self, field: &Field<'_>, servers: &[usize]) -> bool {
+        let mut judge = Judge::new(field, self.goal(), WORK);
         let now = judge.worth(&self.seats.servers, None);
-        Ok(judge.worth(&servers, None).better(&now))
+        judge.worth(servers, None).better(&now)
     }
 
-    /// How many times what is possible at best the servers' value is. The bound is a loose one: it is looked at for how it changes.
-    pub(super) fn ratio(&self, field: &Field<'_>, value: f64) -> f64 {
+    /// How many times what is possible at best the value of the choice is; none if it is no plan. The bound is a loose one: it is
+    /// looked at for how it changes.
+    pub(super) fn ratio(&self, field: &Field<'_>, of: &Choice) -> Option<f64> {
+        if of.lack != Lack::Nothing {
+            return None;
+        }
         let floors: Vec<f64> = (0..field.players()).map(|p| field.floor(p)).collect();
         let weights = super::seats::weights(&self.problem);
         let objective = match self.request.objective {
             Objective::MeanPlusStd => Objective::Mean,
             objective => objective,
         };
-        value / objective.of(&floors, &weights, &mut Vec::new()).max(1.0)
+        Some(of.value / objective.of(&floors, &weights, &mut Vec::new()).max(1.0))
     }
 }

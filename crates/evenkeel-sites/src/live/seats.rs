@@ -53,18 +53,34 @@ impl Seats {
         (self.at[player], self.responses[player]) = self.best(row);
     }
 
-    /// If rooms are limited, everybody's place depends on everybody else's.
+    /// If rooms are limited, everybody's place depends on everybody else's. Where there is no room, all are where they would like
+    /// to be.
     pub fn seat_within_rooms(&mut self, field: &Field<'_>, goal: &Goal) {
+        self.full = false;
+        if self.servers.is_empty() || self.at.is_empty() {
+            return;
+        }
         self.looked += (self.servers.len() * self.at.len()) as u64;
         let weights = weights(field.problem);
         let critical_first =
             goal.limit.is_finite() || !matches!(goal.objective, Objective::Mean | Objective::MeanPlusStd);
         let seating = Seating::new(field, &self.servers, &weights);
-        let seats = seating.seat(critical_first);
-        self.full = seats.is_none();
-        for (p, i) in seats.into_iter().flatten().enumerate() {
-            (self.at[p], self.responses[p]) = (Some(self.servers[i] as u32), seating.response(p, i));
+        match seating.seat(critical_first) {
+            None => {
+                (0..self.at.len()).for_each(|p| self.measured(p, field.problem.row(p)));
+                self.full = self.at.iter().all(Option::is_some);
+            }
+            Some(seats) => {
+                for (p, i) in seats.into_iter().enumerate() {
+                    (self.at[p], self.responses[p]) = (Some(self.servers[i] as u32), seating.response(p, i));
+                }
+            }
         }
+    }
+
+    /// How many cannot play. For how many there is no room is not known: they count as one.
+    pub fn unserved(&self) -> usize {
+        self.at.iter().filter(|at| at.is_none()).count() + usize::from(self.full)
     }
 }
 

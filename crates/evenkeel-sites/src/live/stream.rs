@@ -90,21 +90,22 @@ impl Watch {
         }
         self.apply(&event, at)?;
         self.now = at;
-        self.advice(at)
+        Ok(self.advice(at))
     }
 
-    fn advice(&mut self, at: Duration) -> Result<Option<String>, String> {
+    /// Once an event has been applied, nothing can fail any more.
+    fn advice(&mut self, at: Duration) -> Option<String> {
         if self.asked.is_some() {
-            return Ok(None);
+            return None;
         }
-        let Some(change) = self.keeper.advise(at) else { return Ok(None) };
+        let change = self.keeper.advise(at)?;
         let line = self.written(&change, at);
         if self.asks {
             self.asked = Some(change);
         } else {
-            self.keeper.accept(&change, at).map_err(said)?;
+            self.keeper.follow(change.lags_after.iter().map(|(site, _)| *site).collect(), at);
         }
-        Ok(Some(line))
+        Some(line)
     }
 
     fn apply(&mut self, event: &Map<String, Value>, at: Duration) -> Result<(), String> {
