@@ -46,8 +46,18 @@ impl<'a> Look<'a> {
         Choice { servers, lack: self.now.lack, value: self.now.value, total: self.now.value, cost: 0.0 }
     }
 
-    /// The best of a server more, one fewer, another in its place, and once more from there.
+    /// Looks around the servers that run and, if there is no plan near them, around the best central server.
     pub fn around(&mut self, best: &mut Choice) {
+        self.rounds(best);
+        if best.lack != Lack::Nothing {
+            let field = self.judge.field;
+            field.usable.iter().for_each(|&s| self.at(&field.with_required(&[s]), best));
+            self.rounds(best);
+        }
+    }
+
+    /// The best of a server more, one fewer, another in its place, and once more from there.
+    fn rounds(&mut self, best: &mut Choice) {
         for _ in 0..ROUNDS {
             let from = best.servers.clone();
             let mut next = None;

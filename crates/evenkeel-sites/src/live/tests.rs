@@ -71,6 +71,7 @@ proptest! {
                 6 => keeper.measured_between(one, other, ms),
                 _ => keeper.advise(now).map_or(Ok(()), |change| keeper.accept(&change, now)),
             };
+            prop_assert!(kind < 7 || done.is_ok(), "advice that is refused: {:?}", done);
             if done.is_err() {
                 prop_assert_eq!(before, (keeper.problem().clone(), keeper.responses().to_vec(), keeper.servers().to_vec()));
             }
@@ -154,6 +155,66 @@ fn who_cannot_play_is_helped() {
     assert_eq!(change.moves.iter().map(|m| (m.player.as_str(), m.from)).next_back(), Some(("b", None)));
     keeper.accept(&change, second(0)).unwrap();
     assert!(keeper.value().is_ok());
+}
+
+#[test]
+fn who_cannot_play_does_not_wait() {
+    let mut keeper = two(Settings::default());
+    keeper.decline(second(0));
+    keeper.measured("a", &[200.0, 100.0]).unwrap();
+    assert_eq!(keeper.advise(second(1)), None, "a slow player waits");
+    keeper.join("b", 1.0, &[f32::INFINITY, 5.0]).unwrap();
+    let change = keeper.advise(second(1)).unwrap();
+    assert_eq!((change.after, keeper.advise(second(1))), (Some(100.0), Some(change)));
+    keeper.decline(second(2));
+    assert_eq!(keeper.advise(second(3)), None, "this has been declined");
+    keeper.join("c", 1.0, &[f32::INFINITY, 7.0]).unwrap();
+    let change = keeper.advise(second(4)).unwrap();
+    keeper.accept(&change, second(4)).unwrap();
+    assert_eq!(keeper.value(), Ok(100.0));
+}
+
+/// What can serve nobody is no advice, and what was advised can be done.
+#[test]
+fn servers_that_lose_each_other_are_given_up() {
+    let with_room = |capacity| {
+        let sites: Vec<Site> = (0..5).map(|s| Site { capacity, ..Site::new(format!("{s}")) }).collect();
+        let mut keeper = Keeper::new(sites, vec![10.0; 25], Request::default(), Settings::default()).unwrap();
+        ["a", "b"].iter().for_each(|name| keeper.join(name, 1.0, &[30.0; 5]).unwrap());
+        assert_eq!(keeper.value(), Err(Trouble::NoServers));
+        assert!(keeper.advise(second(0)).is_some());
+        keeper.run(&[0, 1, 2, 3, 4]).unwrap();
+        for (s, t) in (0..5).flat_map(|s| (0..s).map(move |t| (s, t))) {
+            keeper.measured_between(s, t, f32::INFINITY).unwrap();
+        }
+        assert_eq!(keeper.value(), Err(Trouble::Apart));
+        keeper
+    };
+    assert_eq!(with_room(Some(1.0)).advise(second(1)), None, "no server can hold both");
+    let mut keeper = with_room(None);
+    let change = keeper.advise(second(1)).unwrap();
+    keeper.accept(&change, second(1)).unwrap();
+    assert_eq!((keeper.servers(), keeper.value()), (&[0][..], Ok(30.0)));
+}
+
+#[test]
+fn a_full_server_is_helped() {
+    let sites = ["F", "T"].map(|name| Site { capacity: Some(1.0), ..Site::new(name) }).to_vec();
+    let mut keeper = Keeper::new(sites, vec![0.0; 4], Request::default(), Settings::default()).unwrap();
+    keeper.run(&[0]).unwrap();
+    keeper.join("a", 1.0, &[10.0, 20.0]).unwrap();
+    keeper.decline(second(0));
+    keeper.join("b", 1.0, &[10.0, 30.0]).unwrap();
+    assert_eq!((keeper.value(), keeper.responses()), (Err(Trouble::Full), &[10.0, 10.0][..]));
+    let change = keeper.advise(second(1)).unwrap();
+    keeper.accept(&change, second(1)).unwrap();
+    assert_eq!((keeper.value(), keeper.responses()), (Ok(20.0), &[20.0, 10.0][..]));
+    keeper.measured_to("b", 0, f32::INFINITY).unwrap();
+    assert_eq!(keeper.responses(), [10.0, 30.0]);
+    keeper.measured_to("a", 1, f32::INFINITY).unwrap();
+    keeper.measured_to("b", 0, 10.0).unwrap();
+    keeper.leave("a").unwrap();
+    assert_eq!((keeper.value(), keeper.responses()), (Ok(10.0), &[10.0][..]));
 }
 
 /// An event looks at one player, not at all of them; with none there is nothing left behind.
