@@ -140,6 +140,9 @@ fn small_gains_are_left() {
     keeper.decline(second(2));
     assert_eq!(keeper.advise(second(61)), None, "the pause");
     assert_eq!(keeper.advise(second(62)), Some(change.clone()));
+    keeper.run(&[0, 1]).unwrap();
+    assert_eq!(keeper.accept(&change, second(62)), Err(KeeperError::Stale), "a gain, but other servers run");
+    keeper.run(&[0]).unwrap();
     keeper.measured("a", &[99.0, 100.0]).unwrap();
     assert_eq!(keeper.accept(&change, second(62)), Err(KeeperError::Stale));
     assert_eq!(keeper.servers(), [0]);
@@ -172,6 +175,14 @@ fn who_cannot_play_does_not_wait() {
     let change = keeper.advise(second(4)).unwrap();
     keeper.accept(&change, second(4)).unwrap();
     assert_eq!(keeper.value(), Ok(100.0));
+    // Where nobody can be helped, there is nothing to say.
+    let sites = ["F", "T"].map(Site::new).to_vec();
+    let mut keeper = Keeper::new(sites, vec![f32::INFINITY; 4], Request::default(), Settings::default()).unwrap();
+    keeper.run(&[0]).unwrap();
+    keeper.join("a", 1.0, &[90.0, f32::INFINITY]).unwrap();
+    keeper.decline(second(0));
+    keeper.join("b", 1.0, &[f32::INFINITY, 5.0]).unwrap();
+    assert_eq!((keeper.advise(second(1)), keeper.value()), (None, Err(Trouble::Unreachable(1))));
 }
 
 /// What can serve nobody is no advice, and what was advised can be done.
@@ -224,7 +235,7 @@ fn an_event_is_little_work() {
     let mut keeper = Keeper::new(sites, vec![10.0; 2500], Request::default(), Settings::default()).unwrap();
     keeper.run(&[1, 5, 9]).unwrap();
     for p in 0..1000 {
-        keeper.join(&format!("p{p}"), 1.0, &vec![p as f32; 50]).unwrap();
+        keeper.join(&format!("p{p}"), 1.0, &[p as f32; 50]).unwrap();
     }
     assert_eq!(keeper.looked(), 3 * 1000);
     keeper.leave("p7").unwrap();
