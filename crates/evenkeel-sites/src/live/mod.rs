@@ -31,6 +31,8 @@ mod look;
 mod seats;
 pub mod stream;
 #[cfg(test)]
+mod stream_tests;
+#[cfg(test)]
 mod tests;
 
 pub use advice::{Change, Move};
