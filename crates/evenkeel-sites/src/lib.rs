@@ -13,6 +13,7 @@ mod field;
 pub mod input;
 mod lag;
 mod layout;
+pub mod live;
 mod objective;
 mod plan;
 mod problem;

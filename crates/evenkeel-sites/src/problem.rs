@@ -67,12 +67,12 @@ impl Player {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    players: Vec<Player>,
+    pub(crate) players: Vec<Player>,
     sites: Vec<Site>,
     /// Player by player. Four bytes each: there may be very many.
-    rtt: Vec<f32>,
+    pub(crate) rtt: Vec<f32>,
     /// Site by site, round trips, symmetric, with zeros on the diagonal.
-    between: Vec<f32>,
+    pub(crate) between: Vec<f32>,
 }
 
 impl Problem {

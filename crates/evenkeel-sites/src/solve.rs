@@ -152,7 +152,7 @@ pub fn paper_bound(problem: &Problem, lag: Lag) -> Result<f64, SolveError> {
     Ok(heuristic::run(&Field::new(problem, lag)?).bound)
 }
 
-fn check(request: &Request) -> Result<(), SolveError> {
+pub(crate) fn check(request: &Request) -> Result<(), SolveError> {
     request.objective.check()?;
     if !(request.price >= 0.0 && request.price.is_finite()) {
         return Err(SolveError::Request { what: "price", value: request.price });
@@ -254,7 +254,7 @@ fn fewest_from(judge: &Judge<'_>, request: &Request, known: Vec<usize>) -> (Vec<
     let field = judge.field;
     let cost = |s: usize| if request.objective == Objective::Servers { 1.0 } else { field.problem.sites()[s].cost };
     let limit = judge.goal.limit.min(field.longest());
-    let fewest = fewest::solve(field, limit, cost, known.clone(), request.effort.nodes);
+    let fewest = fewest::solve(field, limit, cost, known.clone(), judge.goal.servers, request.effort.nodes);
     // The exact search does not know about room: what it finds is a bound then, and a plan only if everybody fits.
     if judge.limited() { (known, Some(fewest.bound)) } else { (fewest.servers, Some(fewest.bound)) }
 }
@@ -265,7 +265,7 @@ fn too_few(field: &Field<'_>, request: &Request, error: SolveError) -> SolveErro
     match critical::solve(field, &[], None, request.effort.nodes) {
         Err(error) => error,
         Ok(more) => {
-            let fewest = fewest::solve(field, field.longest(), |_| 1.0, more.servers, request.effort.nodes);
+            let fewest = fewest::solve(field, field.longest(), |_| 1.0, more.servers, usize::MAX, request.effort.nodes);
             SolveError::TooFewServers { allowed, needed: fewest.servers.len() }
         }
     }

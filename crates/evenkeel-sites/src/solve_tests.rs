@@ -149,3 +149,15 @@ fn a_partial_lag_answers_sooner() {
     let lag = Lag::new(crate::Rule::PerServer, 0.5).unwrap();
     assert_eq!(solve(&problem, &Request { lag, ..Request::default() }).unwrap().value, 22.0);
 }
+
+/// Two cheap servers are no answer where there may be one.
+#[test]
+fn the_cheapest_are_not_too_many() {
+    let sites = [3.0, 1.0, 1.0].map(|cost| Site { cost, ..Site::new("") }).to_vec();
+    let players = ["a", "b"].map(Player::new).to_vec();
+    let problem = Problem::new(players, sites, vec![0.0, 123.0, 0.0, 0.0, 0.0, 123.0], vec![0.0; 9]).unwrap();
+    let any = Request { objective: Objective::Cost, critical_limit: Some(100.0), ..Request::default() };
+    assert_eq!(solve(&problem, &any).unwrap().plan.servers, [1, 2]);
+    let one = solve(&problem, &Request { max_servers: Some(1), ..any }).unwrap();
+    assert_eq!((one.plan.servers.as_slice(), one.value, one.bound), (&[0][..], 3.0, 3.0));
+}

@@ -24,13 +24,15 @@ pub(crate) struct Purse {
     pub costs: Vec<f64>,
     /// How much there is.
     pub most: f64,
+    /// How many servers there may be besides the required ones.
+    pub more: usize,
 }
 
 impl Purse {
     /// Every server that is not required costs this.
     pub fn new(field: &Field<'_>, cost: impl Fn(usize) -> f64, most: f64) -> Self {
         let costs = field.usable.iter().map(|&s| if field.required.contains(&s) { 0.0 } else { cost(s) }).collect();
-        Self { costs, most }
+        Self { costs, most, more: usize::MAX }
     }
 }
 
@@ -53,6 +55,15 @@ struct Chosen {
     sites: Vec<u32>,
     /// What the servers cost.
     spent: f64,
+    /// How many of them are not required.
+    more: usize,
+}
+
+impl Chosen {
+    /// Whether there is a server at this site.
+    fn has(&self, s: u32) -> bool {
+        self.open.iter().any(|(open, _)| *open == s as usize)
+    }
 }
 
 impl<'a> Dive<'a> {
@@ -79,7 +90,7 @@ impl<'a> Dive<'a> {
 
     fn root(arcs: &Arcs<'_>, needs: &Needs) -> (Chosen, Vec<u32>) {
         let sites = (0..arcs.sites() as u32).filter(|&s| needs.need[s as usize].is_finite()).collect();
-        let chosen = Chosen { needs: needs.clone(), open: Vec::new(), sites, spent: 0.0 };
+        let chosen = Chosen { needs: needs.clone(), open: Vec::new(), sites, spent: 0.0, more: 0 };
         (chosen, (0..arcs.players.len() as u32).collect())
     }
 
@@ -143,15 +154,23 @@ impl<'a> Dive<'a> {
         let (q, mut sites) = domains.swap_remove(0);
         // What a site costs for everybody it can serve; servers that stand already cost nothing.
         let dear = |s: u32| self.cost(chosen, s) / serves[s as usize];
-        sites.retain(|&s| chosen.spent + self.cost(chosen, s) <= purse.most);
+        sites.retain(|&s| self.affordable(chosen, s, purse));
         sites.sort_by(|a, b| dear(*a).total_cmp(&dear(*b)));
         Some((q, sites))
     }
 
     /// What a server at this site costs more.
     fn cost(&self, chosen: &Chosen, s: u32) -> f64 {
-        let open = chosen.open.iter().any(|(open, _)| *open == s as usize);
-        self.purse.filter(|_| !open).map_or(0.0, |purse| purse.costs[s as usize])
+        self.purse.filter(|_| !chosen.has(s)).map_or(0.0, |purse| purse.costs[s as usize])
+    }
+
+    fn required(&self, s: u32) -> bool {
+        self.arcs.field.required.contains(&self.arcs.field.usable[s as usize])
+    }
+
+    fn affordable(&self, chosen: &Chosen, s: u32, purse: &Purse) -> bool {
+        chosen.spent + self.cost(chosen, s) <= purse.most
+            && (chosen.more < purse.more || chosen.has(s) || self.required(s))
     }
 
     /// Players without a site in common need a server each: what these cost at least. Infinite if somebody has no site left.
@@ -175,6 +194,7 @@ impl<'a> Dive<'a> {
     fn choose(&self, chosen: &Chosen, s: usize, rtt: f64) -> Chosen {
         let mut next = chosen.clone();
         next.spent += self.cost(chosen, s as u32);
+        next.more += usize::from(!chosen.has(s as u32) && !self.required(s as u32));
         let needs = &mut next.needs;
         let reach = match next.open.iter_mut().find(|(open, _)| *open == s) {
             Some((_, reach)) => {
@@ -199,7 +219,7 @@ impl<'a> Dive<'a> {
         }
         if let Some(purse) = self.purse {
             let sites = std::mem::take(&mut next.sites);
-            next.sites = sites.into_iter().filter(|&t| next.spent + self.cost(&next, t) <= purse.most).collect();
+            next.sites = sites.into_iter().filter(|&t| self.affordable(&next, t, purse)).collect();
         }
         next
     }

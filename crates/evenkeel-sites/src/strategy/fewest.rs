@@ -19,18 +19,21 @@ pub(crate) struct Fewest {
     pub bound: f64,
 }
 
-/// Looks for cheaper servers within the limit than `known`, which must be within it, with so many nodes of search at most.
+/// Looks for cheaper servers within the limit than `known`, which must be within it, no more than `most` of them, with so many
+/// nodes of search at most.
 pub(crate) fn solve(
     field: &Field<'_>,
     limit: f64,
     cost: impl Fn(usize) -> f64,
     known: Vec<usize>,
+    most: usize,
     mut nodes: u64,
 ) -> Fewest {
     let order = arcs::order(field);
     let paid: f64 = field.required.iter().map(|&s| cost(s)).sum();
     let total = |servers: &[usize]| servers.iter().map(|&s| cost(s)).sum::<f64>();
-    let mut purse = Purse::new(field, &cost, f64::INFINITY);
+    let more = most.saturating_sub(field.required.len());
+    let mut purse = Purse { more, ..Purse::new(field, &cost, f64::INFINITY) };
     let whole = purse.costs.iter().all(|cost| cost.fract() == 0.0);
     let mut best = Fewest { cost: total(&known), servers: known, bound: paid };
     let mut players = critical::few(field, Some(&best.servers));
@@ -84,7 +87,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn none_are_cheaper(problem in problems(), lag in lags(), which in any::<prop::sample::Index>(), count in any::<bool>()) {
+        fn none_are_cheaper(
+            problem in problems(), lag in lags(), which in any::<prop::sample::Index>(), count in any::<bool>(), few in any::<bool>(),
+        ) {
             let Ok(field) = Field::new(&problem, lag) else { return Ok(()) };
             let plans = all_plans(&field);
             prop_assume!(!plans.is_empty());
@@ -92,12 +97,13 @@ mod tests {
             let known = which.get(&plans);
             let limit = max(&known.1);
             let cost = |s: usize| if count { 1.0 } else { problem.sites()[s].cost };
-            let within = plans.iter().filter(|(_, responses)| max(responses) <= limit);
+            let most = if few { known.0.len() } else { usize::MAX };
+            let within = plans.iter().filter(|(servers, responses)| max(responses) <= limit && servers.len() <= most);
             let least = within.map(|(servers, _)| servers.iter().map(|&s| cost(s)).sum::<f64>()).reduce(f64::min);
-            let found = solve(&field, limit, cost, known.0.clone(), 100_000);
+            let found = solve(&field, limit, cost, known.0.clone(), most, 100_000);
             prop_assert_eq!(Some(found.cost), least);
             prop_assert_eq!(Some(found.bound), least, "proven");
-            prop_assert!(field.critical(&found.servers) <= limit);
+            prop_assert!(field.critical(&found.servers) <= limit && found.servers.len() <= most);
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Worth {
     pub lack: Lack,
     pub value: f64,
     /// Decides between equal values.
-    then: f64,
+    pub(crate) then: f64,
 }
 
 /// What keeps servers from being a plan, the gravest last. The value says how much.
@@ -238,11 +238,11 @@ impl<'a> Judge<'a> {
     }
 }
 
-fn without(servers: &[usize], site: usize) -> Vec<usize> {
+pub(crate) fn without(servers: &[usize], site: usize) -> Vec<usize> {
     servers.iter().copied().filter(|s| *s != site).collect()
 }
 
-fn with(servers: &[usize], site: usize) -> Vec<usize> {
+pub(crate) fn with(servers: &[usize], site: usize) -> Vec<usize> {
     let mut more = servers.to_vec();
     more.insert(servers.partition_point(|s| *s < site), site);
     more
