@@ -1,0 +1,93 @@
+//! Going where the session goes on: another server, as the same player.
+//!
+//! Whoever carries the bytes asks [`Seat::poll_move`], connects there while the connection to the server before is still up, and
+//! says [`Seat::reconnect`] once it is connected: the rest is a rejoin. After the welcome it takes leave of the server before with
+//! [`Seat::farewell`]. If there is no way, it says [`Seat::stay`] and nothing has changed. Whoever does none of this loses the connection in the
+//! end, and comes back to the server before as long as there is one.
+
+use super::{Seat, SeatEvent};
+use crate::protocol::{self, Model, Place, ToServer};
+use evenkeel::{Duration, Instant};
+
+/// Nobody is sent on more often than this, each time within [`SOON`] of the last: servers that point at each other are not obeyed.
+const MAX_HOPS: u32 = 4;
+const SOON: Duration = Duration::from_secs(60);
+/// So much of a reason is passed on, in bytes.
+const MAX_WHY: usize = 200;
+
+/// Where the server says to go.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    /// Not handed to whoever carries the bytes yet.
+    asked: Option<Place>,
+    /// Where this player is going at present.
+    to: Option<String>,
+    hops: u32,
+    last: Option<Instant>,
+}
+
+impl Moves {
+    /// There, or at home again.
+    pub(super) fn arrive(&mut self) -> Option<String> {
+        self.asked = None;
+        self.to.take()
+    }
+
+    /// Whether another move is not one too many.
+    fn count(&mut self, now: Instant) -> bool {
+        let soon = self.last.is_some_and(|last| now.since(last) < SOON);
+        self.hops = if soon { self.hops + 1 } else { 1 };
+        self.last = Some(now);
+        self.hops <= MAX_HOPS
+    }
+}
+
+impl Seat {
+    /// Where to connect to, beside the present connection: the session goes on there.
+    pub fn poll_move(&mut self) -> Option<Place> {
+        self.moves.asked.take()
+    }
+
+    /// Whether it is on its way to where the server said, and not in there yet.
+    pub fn is_moving(&self) -> bool {
+        self.moves.to.is_some()
+    }
+
+    /// There is no way to where the server said: stays where it is. Call it before the connection to the server is given up, or after
+    /// it is made anew.
+    pub fn stay(&mut self, why: &str) {
+        if self.moves.arrive().is_some() {
+            self.decline(why);
+        }
+    }
+
+    /// The last message to the server before, once one is in where it said to go.
+    pub fn farewell() -> Vec<u8> {
+        // A message without content always fits.
+        protocol::encode(&ToServer::Moved).unwrap_or_default()
+    }
+
+    /// The server says where the session goes on.
+    pub(super) fn be_moved(&mut self, place: Place, now: Instant) {
+        // Whoever is not in has nothing to take along.
+        if self.model().is_none() || self.is_moving() {
+            return;
+        }
+        if self.model() != Some(Model::ClientServer) || !place.is_possible() {
+            return self.decline("the server sends it where nobody can go");
+        }
+        if !self.moves.count(now) {
+            return self.decline("it was sent on too often");
+        }
+        self.moves.to = Some(place.url.clone());
+        self.tell(SeatEvent::Moving { url: place.url.clone() });
+        self.moves.asked = Some(place);
+    }
+
+    fn decline(&mut self, why: &str) {
+        let end = (0..=why.len().min(MAX_WHY)).rev().find(|end| why.is_char_boundary(*end)).unwrap_or(0);
+        let why = why[..end].to_owned();
+        let _ = self.say(&ToServer::Stays { why: why.clone() });
+        self.tell(SeatEvent::Stayed { why });
+    }
+}
