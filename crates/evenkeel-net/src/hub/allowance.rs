@@ -18,6 +18,11 @@ impl Allowance {
         Self { per_second: f64::from(per_second), most, left: most, at: now }
     }
 
+    /// So many more, once.
+    pub(crate) fn and_once(self, more: usize) -> Self {
+        Self { left: self.left + more as f64, ..self }
+    }
+
     /// Whether one more is allowed now.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         self.take_many(1, now)
@@ -26,7 +31,7 @@ impl Allowance {
     /// Whether so many more are allowed now.
     pub(crate) fn take_many(&mut self, count: usize, now: Instant) -> bool {
         let passed = now.since(self.at).as_secs_f64().max(0.0);
-        self.left = (self.left + passed * self.per_second).min(self.most);
+        self.left = (self.left + passed * self.per_second).min(self.most.max(self.left));
         self.at = self.at.max(now);
         let allowed = self.left >= count as f64;
         if allowed {
@@ -48,5 +53,8 @@ mod tests {
         assert_eq!((0..30).filter(|_| allowance.take(at(500))).count(), 5);
         assert_eq!((0..30).filter(|_| allowance.take(at(90_000))).count(), 20);
         assert!(!allowance.take(at(0)), "time that goes back gives nothing");
+        let mut allowance = Allowance::new(10, at(0)).and_once(100);
+        assert_eq!((0..300).filter(|_| allowance.take(at(60_000))).count(), 120);
+        assert_eq!((0..300).filter(|_| allowance.take(at(120_000))).count(), 20, "once");
     }
 }

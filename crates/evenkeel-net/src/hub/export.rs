@@ -2,7 +2,7 @@
 
 use super::moving::{GOOD_FOR, MoveError};
 use super::{Hub, HubConfig, Pass};
-use crate::levels::{LevelError, Levels, LevelsState};
+use crate::levels::{LevelError, Levels, LevelsState, RELIABLE_WINDOW};
 use crate::protocol::{
     self, ENTITIES_PER_HOST, Entity, MAX_ABOUT, MAX_NAME, Model, PlacingTerms, SERVER, Tags, decode_within,
     encode_within,
@@ -181,7 +181,10 @@ impl Hub {
         let pass = Pass { max_entities: state.max_entities, rights, holder: None };
         let levels = Levels::restore(self.level_limits(), state.levels, now).map_err(ImportError::Level)?;
         let time = self.now(now);
-        let member = self.member(state.name, state.secret, pass, levels, now);
+        let mut member = self.member(state.name, state.secret, pass, levels, now);
+        // It says again what the server before did not take in any more.
+        member.messages = member.messages.and_once(RELIABLE_WINDOW);
+        member.bytes = member.bytes.and_once(self.level_limits().queued_bytes + RELIABLE_WINDOW * 16);
         self.members.insert(state.host, member);
         self.lost.insert(state.host, now + GOOD_FOR);
         self.receiver

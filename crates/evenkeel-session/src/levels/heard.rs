@@ -1,7 +1,6 @@
 //! Which messages that must arrive have, whichever connection they came by, and when the other end should be told.
 
-use super::LevelError;
-use super::kept::WINDOW;
+use super::{LevelError, RELIABLE_WINDOW as WINDOW};
 use evenkeel::{Duration, Instant};
 use std::collections::BTreeSet;
 

@@ -1,10 +1,8 @@
 //! What must arrive, kept until the other end has said that it did: by another connection it is sent again.
 
-use super::{LevelError, Outgoing};
+use super::{LevelError, Outgoing, RELIABLE_WINDOW as WINDOW};
 use std::collections::VecDeque;
 
-/// So many messages are on their way at most, counted from the oldest that is not acknowledged.
-pub(super) const WINDOW: usize = 4_096;
 /// What a message costs besides its bytes: empty ones are not free.
 const ENTRY: usize = 64;
 

@@ -102,6 +102,9 @@ use wire::{Parsed, Quick};
 /// So many `Quickest` messages are on their way at most, counted from the oldest that is not acknowledged.
 pub const QUICKEST_WINDOW: usize = 64;
 
+/// So many `Ordered` and `Unordered` messages are on their way at most, counted from the oldest that is not acknowledged.
+pub const RELIABLE_WINDOW: usize = 4_096;
+
 /// Something to be sent to the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outgoing {

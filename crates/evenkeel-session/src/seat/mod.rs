@@ -127,6 +127,7 @@ impl Seat {
     pub fn reconnect(&mut self) -> Result<(), MessageError> {
         self.outgoing.clear();
         self.mail.close();
+        self.moves.connect(false);
         self.knock()
     }
 

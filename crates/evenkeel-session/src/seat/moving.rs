@@ -1,17 +1,19 @@
 //! Going where the session goes on: another server, as the same player.
 //!
 //! Whoever carries the bytes asks [`Seat::poll_move`], connects there while the connection to the server before is still up, and
-//! says [`Seat::reconnect`] once it is connected: the rest is a rejoin. After the welcome it takes leave of the server before with
+//! says [`Seat::reconnect_there`] once it is connected: the rest is a rejoin. After the welcome it takes leave of the server before with
 //! [`Seat::farewell`]. If there is no way, it says [`Seat::stay`] and nothing has changed. Whoever does none of this loses the connection in the
 //! end, and comes back to the server before as long as there is one.
 
 use super::{Seat, SeatEvent};
-use crate::protocol::{self, Model, Place, ToServer};
+use crate::protocol::{self, MessageError, Model, Place, ToServer};
 use evenkeel::{Duration, Instant};
 
 /// Nobody is sent on more often than this, each time within [`SOON`] of the last: servers that point at each other are not obeyed.
 const MAX_HOPS: u32 = 4;
 const SOON: Duration = Duration::from_secs(60);
+/// Where it could not go it is not tried again so soon.
+const AGAIN: Duration = Duration::from_secs(5);
 /// So much of a reason is passed on, in bytes.
 const MAX_WHY: usize = 200;
 
@@ -22,15 +24,27 @@ pub(super) struct Moves {
     asked: Option<Place>,
     /// Where this player is going at present.
     to: Option<String>,
+    /// Whether the present connection is to there.
+    there: bool,
+    /// Where it could not go, and when it gave up.
+    failed: Option<(String, Instant)>,
     hops: u32,
     last: Option<Instant>,
 }
 
 impl Moves {
-    /// There, or at home again.
+    /// The server has let us in: where, if that is where we were going.
     pub(super) fn arrive(&mut self) -> Option<String> {
-        self.asked = None;
+        if !self.there {
+            return None;
+        }
+        (self.asked, self.there) = (None, false);
         self.to.take()
+    }
+
+    /// The connection is gone, or another.
+    pub(super) fn connect(&mut self, there: bool) {
+        self.there = there;
     }
 
     /// Whether another move is not one too many.
@@ -53,10 +67,20 @@ impl Seat {
         self.moves.to.is_some()
     }
 
-    /// There is no way to where the server said: stays where it is. Call it before the connection to the server is given up, or after
-    /// it is made anew.
-    pub fn stay(&mut self, why: &str) {
-        if self.moves.arrive().is_some() {
+    /// There is another connection, to where the server said to go: asks to be let in, as who one was.
+    pub fn reconnect_there(&mut self) -> Result<(), MessageError> {
+        self.reconnect()?;
+        self.moves.connect(true);
+        Ok(())
+    }
+
+    /// There is no way to where the server said, or it does not let us in: stays at the server before. If there is no connection to that
+    /// any more, it is to be made again.
+    pub fn stay(&mut self, why: &str, now: Instant) {
+        self.moves.asked = None;
+        self.moves.there = false;
+        if let Some(url) = self.moves.to.take() {
+            self.moves.failed = Some((url, now));
             self.decline(why);
         }
     }
@@ -75,6 +99,10 @@ impl Seat {
         }
         if self.model() != Some(Model::ClientServer) || !place.is_possible() {
             return self.decline("the server sends it where nobody can go");
+        }
+        let failed = |(url, at): &(String, Instant)| *url == place.url && now.since(*at) < AGAIN;
+        if self.moves.failed.as_ref().is_some_and(failed) {
+            return self.decline("it was there and could not get in");
         }
         if !self.moves.count(now) {
             return self.decline("it was sent on too often");
