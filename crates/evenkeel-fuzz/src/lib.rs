@@ -14,6 +14,7 @@ mod clock;
 mod finite;
 mod input;
 mod levels;
+mod moving;
 mod receiver;
 pub mod script;
 mod sender;
@@ -26,6 +27,7 @@ mod words;
 
 pub use clock::clock;
 pub use levels::levels;
+pub use moving::moving;
 pub use receiver::receiver;
 pub use sender::sender;
 pub use session::{protocol, session};
@@ -39,7 +41,7 @@ pub use words::words;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 17] = [
+pub const TARGETS: [(&str, Target); 18] = [
     ("body", body),
     ("budget_and_policy", budget_and_policy),
     ("clock", clock),
@@ -48,6 +50,7 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("format", format),
     ("levels", levels),
     ("matrix", matrix),
+    ("moving", moving),
     ("operations", operations),
     ("protocol", protocol),
     ("receiver", receiver),
