@@ -81,6 +81,8 @@ impl Recorder {
 pub struct Summary {
     header: Header,
     seconds: f64,
+    /// How many entities were seen: those that came while it ran are not in the header.
+    entities: usize,
     exported: u64,
     sent: u64,
     received: u64,
@@ -93,7 +95,8 @@ impl Summary {
     pub fn read(input: impl Read) -> Result<Self> {
         let mut reader = RecordingReader::new(input, &[])?;
         let header = reader.header().clone();
-        let mut summary = Self { header, seconds: 0.0, exported: 0, sent: 0, received: 0, hosts: BTreeMap::new() };
+        let mut summary =
+            Self { header, seconds: 0.0, entities: 0, exported: 0, sent: 0, received: 0, hosts: BTreeMap::new() };
         let mut real: BTreeMap<u32, (GlobalTime, Vec3)> = BTreeMap::new();
         for event in &mut reader {
             let event = event?;
@@ -115,24 +118,28 @@ impl Summary {
                 Event::Lost { .. } | Event::Note { .. } => {}
             }
         }
+        summary.entities = real.len().max(summary.header.entities.len());
         Ok(summary)
     }
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Header { program, seed, settings, hosts, entities } = &self.header;
+        let Header { program, seed, settings, hosts, .. } = &self.header;
         writeln!(
             f,
             "recorded by {program}, seed {seed}: {} hosts, {} entities, {:.1} s",
             hosts.len(),
-            entities.len(),
+            self.entities,
             self.seconds
         )?;
         for (key, value) in settings {
             writeln!(f, "  {key}: {value}")?;
         }
-        writeln!(f, "vectors exported {}, sent {}, received {}", self.exported, self.sent, self.received)?;
+        // A recording of what was shown need not say how it got there.
+        if self.exported + self.sent + self.received > 0 {
+            writeln!(f, "vectors exported {}, sent {}, received {}", self.exported, self.sent, self.received)?;
+        }
         for (host, (sum, count)) in &self.hosts {
             let name = hosts.get(*host as usize).map_or("?", String::as_str);
             writeln!(f, "  {name}: {:.3} m between real and placed, mean of {count}", sum / (*count).max(1) as f64)?;

@@ -643,6 +643,7 @@ impl Receiver {
             return Err(ReceiverError::TimeWentBackwards { by: self.now.since(now) });
         }
         self.now = now;
+        self.let_leave(now);
         while let Some(slot) = self.tombstones.fallen(now, &mut self.tracks, &self.track_index) {
             self.forget_track(slot);
         }

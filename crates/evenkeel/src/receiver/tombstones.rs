@@ -87,7 +87,6 @@ mod tests {
             while let Some(receipt) = self.watcher.poll_transmit(self.now).map(|t| t.bytes.to_vec()) {
                 self.owner.handle_datagram(HostId(1), &receipt, self.now).unwrap();
             }
-            while self.watcher.poll_event(self.now).is_some() {}
         }
 
         fn make(&mut self, entity: EntityId) {
