@@ -9,7 +9,7 @@ use evenkeel::{Duration, HostId, Instant, Pose, Relevance, Threshold, Vec3};
 use evenkeel_net::hub::{Connection, Hub, HubConfig, ImportError, MoveError, What};
 use evenkeel_net::levels::{Level, LevelError};
 use evenkeel_net::protocol::{Model, Place, ToPlayer, ToServer, VERSION, decode, encode};
-use evenkeel_net::seat::{SeatConfig, SeatEvent};
+use evenkeel_net::seat::{SeatConfig, SeatError, SeatEvent, ToSend};
 
 const SINCE: Duration = Duration::from_secs(1_700_000_000);
 
@@ -142,6 +142,72 @@ fn an_export_that_is_not_used_is_void() {
     assert_eq!((heard(&world), world.hub.is_moving()), (1, false), "everything goes on here");
     let place = Place::at("https://frankfurt.example/");
     assert_eq!(world.hub.move_to(place, ms(1_000), world.now), Err(MoveError::NotExported));
+}
+
+#[test]
+fn nobody_is_missed_meanwhile_and_nothing_is_due_for_it() {
+    let mut world = game();
+    world.hub.export(SINCE, world.now).unwrap();
+    world.hub.handle_disconnected(world.guests[0].connection, world.now);
+    world.guests[0].linked = false;
+    world.run(15_000, |_| {});
+    assert_eq!(world.hub.players().count(), 2);
+    assert!(world.hub.poll_timeout().is_none_or(|due| due > world.now), "{:?}", world.hub.poll_timeout());
+    world.run(16_000, |_| {});
+    assert_eq!((world.hub.is_moving(), world.hub.players().count()), (false, 1));
+}
+
+#[test]
+fn whoever_comes_back_meanwhile_says_again_what_waited() {
+    let mut world = game();
+    world.hub.export(SINCE, world.now).unwrap();
+    let mut number = 0u32;
+    for _ in 0..3 {
+        world.run(5_000, |world| {
+            if world.now.as_nanos() % 10_000_000 == 0 {
+                let local = world.local(0);
+                let said = number.to_le_bytes().to_vec();
+                world.guests[0].seat.send(HostId(2), Level::Ordered, said, local).unwrap();
+                number += 1;
+            }
+        });
+        world.hub.handle_disconnected(world.guests[0].connection, world.now);
+        world.guests[0].linked = false;
+        world.run(50, |_| {});
+        world.reconnect(0);
+        world.run(100, |_| {});
+    }
+    world.hub.stay(world.now);
+    world.run(500, |_| {});
+    let heard = world.guests[1].events.iter().filter_map(|event| match event {
+        SeatEvent::Message { from: HostId(1), bytes, .. } => Some(u32::from_le_bytes(bytes[..].try_into().unwrap())),
+        _ => None,
+    });
+    assert!(heard.eq(0..1_500), "each once, and in order");
+    assert_eq!(world.hub.counts().expelled, 0);
+}
+
+#[test]
+fn whoever_is_not_known_at_the_other_server_stays() {
+    let mut world = game();
+    let mut other = Hub::new(HubConfig::default()).unwrap();
+    let local = world.local(0);
+    let seat = &mut world.guests[0].seat;
+    seat.handle_message(&encode(&ToPlayer::Move(Place::at("https://other.example/"))).unwrap(), local).unwrap();
+    assert!(seat.poll_move().is_some());
+    seat.reconnect_there().unwrap();
+    let Some(ToSend::Message(hello)) = seat.poll_transmit(local) else { panic!("it says nothing") };
+    other.handle_connected(Connection(1), None, world.now);
+    other.handle_message(Connection(1), &hello, world.now);
+    let Some(What::Message(welcome)) = other.poll_transmit(world.now).map(|out| out.what) else { panic!("nor it") };
+    assert!(matches!(seat.handle_message(&welcome, local), Err(SeatError::Welcome(_))));
+    seat.stay("it does not know us", local);
+    world.hub.handle_disconnected(world.guests[0].connection, world.now);
+    world.reconnect(0);
+    world.run(500, |_| {});
+    let events = &world.guests[0].events;
+    assert!(events.contains(&SeatEvent::Welcome { you: HostId(1), again: true }));
+    assert!(!events.iter().any(|event| matches!(event, SeatEvent::Gone { .. })), "nothing has changed");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::moving::{GOOD_FOR, MoveError};
 use super::{Hub, HubConfig, Pass};
-use crate::levels::{LevelError, Levels, LevelsState, RELIABLE_WINDOW};
+use crate::levels::{LevelError, Levels, LevelsState};
 use crate::protocol::{
     self, ENTITIES_PER_HOST, Entity, MAX_ABOUT, MAX_NAME, Model, PlacingTerms, SERVER, Tags, decode_within,
     encode_within,
@@ -183,8 +183,7 @@ impl Hub {
         let time = self.now(now);
         let mut member = self.member(state.name, state.secret, pass, levels, now);
         // It says again what the server before did not take in any more.
-        member.messages = member.messages.and_once(RELIABLE_WINDOW);
-        member.bytes = member.bytes.and_once(self.level_limits().queued_bytes + RELIABLE_WINDOW * 16);
+        member.let_repeat(true, now);
         self.members.insert(state.host, member);
         self.lost.insert(state.host, now + GOOD_FOR);
         self.receiver

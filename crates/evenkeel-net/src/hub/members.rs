@@ -4,7 +4,7 @@ use super::allowance::Allowance;
 use super::guests::Hello;
 use super::peers::Reachable;
 use super::{Connection, Hub, HubEvent, Outgoing, Pass, What};
-use crate::levels::Levels;
+use crate::levels::{LevelLimits, Levels, RELIABLE_WINDOW};
 use crate::protocol::{self, Player, ToPlayer, ToServer, Welcome};
 use evenkeel::{GlobalTime, HostId, Instant};
 use siphasher::sip::SipHasher24;
@@ -35,6 +35,18 @@ pub(super) struct Member {
     pub(super) reachable: Option<Reachable>,
     /// To whom it has a direct connection.
     pub(super) linked: BTreeSet<HostId>,
+}
+
+impl Member {
+    /// It comes back, and says again what it said and nobody heard; or everything, if that waited because the session moves.
+    pub(super) fn let_repeat(&mut self, everything: bool, now: Instant) {
+        let more = |allowance: Allowance, more| match everything {
+            true => allowance.and_once(more),
+            false => allowance.after_silence(more, now),
+        };
+        self.messages = more(self.messages, RELIABLE_WINDOW);
+        self.bytes = more(self.bytes, LevelLimits::default().queued_bytes + RELIABLE_WINDOW * 16);
+    }
 }
 
 impl Hub {
@@ -73,9 +85,12 @@ impl Hub {
         // What must arrive and has not goes again, and what comes again is known.
         let levels = before.map_or_else(|| Levels::new(self.level_limits()), |before| before.levels.clone());
         let allowances = before.map(|before| (before.datagrams, before.messages, before.bytes));
-        let mut member = self.member(name, self.secret_of(host, time), pass, levels, now);
+        // The welcome may be lost: it is known by the same secret then.
+        let secret = before.map_or_else(|| self.secret_of(host, time), |before| before.secret);
+        let mut member = self.member(name, secret, pass, levels, now);
         if let Some((datagrams, messages, bytes)) = allowances {
             (member.datagrams, member.messages, member.bytes) = (datagrams, messages, bytes);
+            member.let_repeat(self.is_moving(), now);
         }
         member.connection = Some(connection);
         member.reachable = peer.map(|offer| Reachable { offer, seen });
@@ -186,6 +201,7 @@ impl Hub {
     fn disconnect(&mut self, connection: Connection, host: HostId, now: Instant) {
         tracing::debug!(connection = connection.0, host = host.0, "connection lost");
         self.connections.remove(&connection);
+        self.forget_held(connection);
         if let Some(member) = self.members.get_mut(&host) {
             member.connection = None;
             self.lost.insert(host, now);
@@ -224,6 +240,7 @@ impl Hub {
         self.lost.remove(&host);
         if let Some(connection) = member.connection {
             self.connections.remove(&connection);
+            self.forget_held(connection);
             self.outgoing.push_back(Outgoing { to: connection, what: What::Close(why.to_owned()) });
         }
         tracing::info!(host = host.0, name = ?member.name, why, "left");

@@ -8,9 +8,15 @@ use crate::levels::{self, Envelope, Level, LevelError, LevelLimits, Levels, Part
 use crate::protocol::SERVER;
 use evenkeel::{HostId, Instant};
 
+/// So many bytes of one player's messages are kept until it has acknowledged them, each counted with 64 more.
+const MAX_KEPT: usize = 512 * 1024;
+
 impl Hub {
     /// Sends a message of the game to one player. Whoever has lost the connection gets what must arrive when it is back; whoever is
     /// not here misses it. An error changes nothing.
+    ///
+    /// For each player so much is kept until it has acknowledged it: 512 KiB, and 4,096 messages. Beyond that there is
+    /// [no room](LevelError::Full) for it, and for it alone: what was sent before still arrives.
     pub fn send(&mut self, to: HostId, level: Level, bytes: Vec<u8>, now: Instant) -> Result<(), LevelError> {
         if self.is_moving() {
             return Err(LevelError::Moving);
@@ -33,7 +39,8 @@ impl Hub {
     /// # Ok::<(), evenkeel::ConfigError>(())
     /// ```
     ///
-    /// A `Quickest` message goes `Unordered` to a player who has not acknowledged too many others: nobody waits for the slowest.
+    /// A `Quickest` message goes `Unordered` to a player who has not acknowledged too many others: nobody waits for the slowest. Whoever
+    /// there is [no room](Self::send) for misses it, which is [counted](super::HubCounts::undelivered).
     pub fn broadcast(&mut self, level: Level, bytes: &[u8], now: Instant) -> Result<(), LevelError> {
         if self.is_moving() {
             return Err(LevelError::Moving);
@@ -51,9 +58,11 @@ impl Hub {
         self.members.get(&host).map(|member| &member.levels)
     }
 
-    /// How much is held for each player.
+    /// How much is held for each player. All that must arrive may go at once when it comes back: that and the welcome fit into what
+    /// waits for a socket.
     pub(super) fn level_limits(&self) -> LevelLimits {
-        LevelLimits { max_datagram: self.config.max_datagram, ..LevelLimits::default() }
+        let (max_datagram, queued_bytes) = (self.config.max_datagram, MAX_KEPT);
+        LevelLimits { max_datagram, queued_bytes, ..LevelLimits::default() }
     }
 
     /// Something arrived that was sent to be reliable and unordered.
@@ -75,11 +84,12 @@ impl Hub {
         self.take(host, from, now, |levels| levels.handle_unordered(bytes));
     }
 
-    /// Whether a player may say that too. Acknowledgements are as many as others make it send: they count like datagrams.
+    /// Whether a player may say that too. Acknowledgements are as many as others make it send: they count like datagrams, as long as
+    /// those are not too many themselves.
     pub(super) fn may_say(&mut self, host: HostId, bytes: &[u8], now: Instant) -> bool {
         let Some(member) = self.members.get_mut(&host) else { return false };
         if levels::is_acknowledgement(bytes) {
-            return member.datagrams.take(now);
+            return member.datagrams.take(now) || member.messages.take(now);
         }
         member.messages.take(now) && member.bytes.take_many(bytes.len(), now)
     }

@@ -448,7 +448,9 @@ impl Hub {
             return Some(Instant::MIN);
         }
         let hello = self.guests.values().map(|guest| guest.came + self.config.hello_within);
-        let rejoin = self.lost.values().map(|lost| *lost + self.config.rejoin_within);
+        // While the session moves nobody is let go: there would be no end of being due.
+        let lost = self.lost.values().filter(|_| !self.is_moving());
+        let rejoin = lost.map(|lost| *lost + self.config.rejoin_within);
         let heart = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         let heart = heart.into_iter().flatten().filter_map(|time| self.clock.instant_of(time));
         let review = self.reviewed.filter(|_| !self.entities.is_empty()).map(|at| at + scope::REVIEW_EVERY);

@@ -203,6 +203,14 @@ impl Hub {
         true
     }
 
+    /// A connection is gone, and what it said with it: whoever comes back says it again.
+    pub(super) fn forget_held(&mut self, connection: Connection) {
+        let Some(moving) = &mut self.moving else { return };
+        if moving.held_bytes.remove(&connection).is_some() {
+            moving.held.retain(|(from, ..)| *from != connection);
+        }
+    }
+
     /// When something happens of itself.
     pub(super) fn move_timeout(&self) -> Option<Instant> {
         self.moving.as_ref().map(|moving| moving.until)

@@ -222,10 +222,12 @@ impl Seat {
         match protocol::decode(bytes).map_err(SeatError::Message)? {
             ToPlayer::Welcome(welcome) => self.come_in(*welcome, now)?,
             ToPlayer::Refused(refusal) => {
-                // A server that ends may be back soon; whoever is not wanted is not wanted then either. Whoever is not wanted
-                // where it was sent is still at home where it was.
-                self.refused = !matches!(refusal, Refusal::Ending | Refusal::Full) && !self.is_moving();
-                self.tell(SeatEvent::Refused(refusal));
+                // Whoever is not wanted where it was sent is still at home where it was, and hears that it stayed.
+                if !self.moves.is_there() {
+                    // A server that ends may be back soon; whoever is not wanted is not wanted then either.
+                    self.refused = !matches!(refusal, Refusal::Ending | Refusal::Full);
+                    self.tell(SeatEvent::Refused(refusal));
+                }
             }
             ToPlayer::Present { players, entities, last } => self.look_around(players, entities, last, now)?,
             ToPlayer::Came(player) => self.greet(player),
@@ -260,6 +262,9 @@ impl Seat {
 
     fn come_in(&mut self, welcome: Welcome, now: Instant) -> Result<(), SeatError> {
         let again = welcome.again && self.inside.as_ref().is_some_and(|inside| inside.you == welcome.you);
+        if self.moves.is_there() && !again {
+            return Err(SeatError::Welcome("it does not know who we were".into()));
+        }
         let time = self.clock.now(now).unwrap_or(GlobalTime::MIN);
         if again {
             let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
@@ -274,7 +279,7 @@ impl Seat {
             self.parted.clear();
             self.players.clear();
         }
-        let moved = self.moves.arrive().filter(|_| again);
+        let moved = self.moves.arrive();
         if moved.is_some() {
             // It is as much the server as the one before, but has another clock.
             self.leader = None;

@@ -2,8 +2,8 @@
 //!
 //! Whoever carries the bytes asks [`Seat::poll_move`], connects there while the connection to the server before is still up, and
 //! says [`Seat::reconnect_there`] once it is connected: the rest is a rejoin. After the welcome it takes leave of the server before with
-//! [`Seat::farewell`]. If there is no way, it says [`Seat::stay`] and nothing has changed. Whoever does none of this loses the connection in the
-//! end, and comes back to the server before as long as there is one.
+//! [`Seat::farewell`]. If there is no way, or it is not welcome there as who it was, it says [`Seat::stay`] and nothing has changed.
+//! Whoever does none of this loses the connection in the end, and comes back to the server before as long as there is one.
 
 use super::{Seat, SeatEvent};
 use crate::protocol::{self, MessageError, Model, Place, ToServer};
@@ -45,6 +45,11 @@ impl Moves {
     /// The connection is gone, or another.
     pub(super) fn connect(&mut self, there: bool) {
         self.there = there;
+    }
+
+    /// Whether the present connection is to where the server said, and has not let us in yet.
+    pub(super) fn is_there(&self) -> bool {
+        self.there && self.to.is_some()
     }
 
     /// Whether another move is not one too many.
