@@ -214,37 +214,16 @@ fn whoever_was_not_heard_for_long_may_say_it_all_again() {
     assert_eq!((spoken, told(&world, ada, "hello?").0, world.hub.counts().expelled), (800, 800, 0));
 }
 
-#[test]
-fn whoever_never_got_its_welcome_back_is_still_who_it_was() {
-    let mut hub = Hub::new(HubConfig { secret: SECRET, ..HubConfig::default() }).unwrap();
-    let at = Instant::from_millis;
-    let secret = knock(&mut hub, 1, None, at(5_000)).secret;
-    for connection in [2, 3] {
-        let welcome = knock(&mut hub, connection, Some((HostId(1), secret)), at(5_000 + connection as i64));
-        assert_eq!((welcome.you, welcome.again), (HostId(1), true));
-    }
-}
-
 /// What the first player of a session is told when it comes at that time of the host's.
 fn first_welcome(config: HubConfig, now: Instant) -> Welcome {
-    knock(&mut Hub::new(HubConfig { secret: SECRET, ..config }).unwrap(), 1, None, now)
-}
-
-/// Says hello, as somebody who was there before or not; answers what it is told.
-fn knock(hub: &mut Hub, connection: u64, rejoin: Option<(HostId, u64)>, now: Instant) -> Welcome {
+    let mut hub = Hub::new(HubConfig { secret: SECRET, ..config }).unwrap();
     let (session, name, token) = (hub.info().name, "Ada".into(), Vec::new());
-    let hello = ToServer::Hello { version: VERSION, session, name, token, rejoin, peer: None };
-    hub.handle_connected(Connection(connection), None, now);
-    hub.handle_message(Connection(connection), &encode(&hello).unwrap(), now);
-    let mut said = std::iter::from_fn(|| hub.poll_transmit(now)).filter_map(|out| match out.what {
-        What::Message(bytes) => decode(&bytes).ok(),
-        _ => None,
-    });
-    let welcome = said.find_map(|message| match message {
-        ToPlayer::Welcome(welcome) => Some(*welcome),
-        _ => None,
-    });
-    welcome.unwrap()
+    let hello = ToServer::Hello { version: VERSION, session, name, token, rejoin: None, peer: None };
+    hub.handle_connected(Connection(1), None, now);
+    hub.handle_message(Connection(1), &encode(&hello).unwrap(), now);
+    let Some(What::Message(bytes)) = hub.poll_transmit(now).map(|out| out.what) else { panic!("it said nothing") };
+    let ToPlayer::Welcome(welcome) = decode(&bytes).unwrap() else { panic!("it said something else") };
+    *welcome
 }
 
 #[test]

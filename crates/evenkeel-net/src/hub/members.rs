@@ -85,9 +85,7 @@ impl Hub {
         // What must arrive and has not goes again, and what comes again is known.
         let levels = before.map_or_else(|| Levels::new(self.level_limits()), |before| before.levels.clone());
         let allowances = before.map(|before| (before.datagrams, before.messages, before.bytes));
-        // The welcome may be lost: it is known by the same secret then.
-        let secret = before.map_or_else(|| self.secret_of(host, time), |before| before.secret);
-        let mut member = self.member(name, secret, pass, levels, now);
+        let mut member = self.member(name, self.secret_of(host, time), pass, levels, now);
         if let Some((datagrams, messages, bytes)) = allowances {
             (member.datagrams, member.messages, member.bytes) = (datagrams, messages, bytes);
             member.let_repeat(self.is_moving(), now);
