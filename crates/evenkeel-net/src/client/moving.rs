@@ -51,7 +51,7 @@ impl Driver {
             self.turn_back("the other server says nothing");
         } else if !moving && let Some((_, Some(former), _)) = self.trip.from.take() {
             // It is in: the server before is told so, and is not needed any more.
-            let _ = former.send_message(Seat::farewell().into());
+            let _ = former.send_message(Seat::farewell());
             former.close("it moved on");
         }
     }

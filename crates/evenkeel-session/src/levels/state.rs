@@ -7,6 +7,9 @@ use super::{Envelope, Level, LevelError, LevelLimits, Levels, Outgoing, Party, Q
 use evenkeel::{HostId, Instant};
 use serde::{Deserialize, Serialize};
 
+/// For whom, or for everybody, and what.
+type Pending = (Option<HostId>, Vec<u8>);
+
 /// What [`Levels`] must know to go on where they were, on another host. See [`Levels::state`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelsState {
@@ -17,7 +20,7 @@ pub struct LevelsState {
     /// The number of the last `Newest` message.
     newest: u32,
     /// `Quickest` messages that are not acknowledged: the first one's number, and from it on for whom and what.
-    repeating: (u32, Vec<Option<(Option<HostId>, Vec<u8>)>>),
+    repeating: (u32, Vec<Option<Pending>>),
     /// `Quickest` messages that have arrived: the first that has not, and bits for those after it.
     arrivals: (u32, u64),
 }
