@@ -5,8 +5,8 @@
 use evenkeel::wire::datagram::Acknowledged;
 use evenkeel::wire::{BitWriter, Body, FORMAT_BYTES, Format};
 use evenkeel::{
-    Duration, EntityId, GlobalTime, HostId, Motion, Pose, Quat, Receiver, ReceiverConfig, Sender, SenderConfig,
-    Threshold, Vec3,
+    Duration, EntityId, GlobalTime, HostId, Instant, Motion, Pose, Quat, Receiver, ReceiverConfig, Relevance, Sender,
+    SenderConfig, Threshold, Vec3,
 };
 use evenkeel_fuzz::script::{Script, clock, levels, receiver, sender, timewarp};
 use evenkeel_games::operations::record;
@@ -14,6 +14,8 @@ use evenkeel_games::words::{self, Word};
 use evenkeel_games::{Arena, Setup, ShipPilot, Spaceship, TankPilot, arena, spaceship};
 use evenkeel_link::Conditions;
 use evenkeel_link::recording::{Event, FORMAT_VERSION, Header, MAGIC, RecordingWriter};
+use evenkeel_net::hub::{Connection, Hub, HubConfig};
+use evenkeel_net::levels::Level;
 use evenkeel_net::protocol::{
     Entity, Filter, Introduction, PeerOffer, Refusal, ToPlayer, ToServer, VERSION, encode, pass_on,
 };
@@ -38,6 +40,7 @@ fn main() -> Result<()> {
         ("sender", senders()),
         ("clock", clocks()),
         ("levels", conversations()),
+        ("moving", moved()?),
         ("protocol", said()),
         ("session", strangers()),
         ("timewarp", timewarps()),
@@ -67,6 +70,29 @@ fn operations() -> Result<Vec<Vec<u8>>> {
     let ship = record::<Spaceship, ShipPilot>(ship)?.to_text();
     let tank = record::<Arena, TankPilot>(tank)?.to_text();
     Ok(texts(&[&ship, &tank]))
+}
+
+/// Sessions that are about to move: nobody in one, and two players with entities and messages under way in the other.
+fn moved() -> Result<Vec<Vec<u8>>> {
+    let (since, now) = (Duration::from_secs(1_700_000_000), Instant::from_millis(1_000));
+    let empty = Hub::new(HubConfig::default())?.export(since, now)?;
+    let mut hub = Hub::new(HubConfig::default())?;
+    for (number, name) in [(1, "Ada"), (2, "Ben")] {
+        let connection = Connection(number);
+        let (session, name, token) = ("main".to_string(), name.to_string(), Vec::new());
+        let hello = ToServer::Hello { version: VERSION, session, name, token, rejoin: None, peer: None };
+        hub.handle_connected(connection, None, now);
+        hub.handle_message(connection, &encode(&hello)?, now);
+        let entity = EntityId(u32::try_from(number)? << 16);
+        hub.handle_message(connection, &encode(&ToServer::Make { entity, about: b"a tank".to_vec() })?, now);
+        hub.set_relevance(entity, HostId(1), Relevance::Weight(0.5), now)?;
+        hub.send(HostId(u32::try_from(number)?), Level::Quickest, b"quick".to_vec(), now)?;
+        hub.send(HostId(u32::try_from(number)?), Level::Ordered, b"in order".to_vec(), now)?;
+        hub.handle_message(connection, &[0xA0, 0, 0, 0, 0, 0, 1, 7], now);
+    }
+    let ball = hub.make(Threshold::within(0.1), b"a ball".to_vec(), now)?;
+    hub.observe(ball, Pose::at(Vec3::ZERO).moving(Vec3::new(1.0, 2.0, 3.0)), now)?;
+    Ok(vec![empty, hub.export(since, now)?])
 }
 
 /// One of each kind, and what a craft is about.
@@ -406,8 +432,9 @@ fn conversations() -> Vec<Vec<u8>> {
 /// Messages and acknowledgements that are possible, and some that are not.
 fn said_by_nobody() -> Script {
     let said = [
-        [0xA0, 0, 0, 1].as_slice(),
-        &[0xA0, 1, 3, 1],
+        [0xA0, 0, 0, 0, 0, 0, 0, 1].as_slice(),
+        &[0xA0, 1, 1, 0, 0, 0, 3, 1],
+        &[0xA0, 5, 1, 0, 0, 0],
         &[0xA0, 2, 0x81, 0x80, 4, 9],
         &[0xA0, 3, 7, 1, 0, 0, 0, 2, 1],
         &[0xA0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 8, 8, 5, 1, 0],

@@ -4,7 +4,7 @@ use crate::input::Input;
 use crate::script::levels as op;
 use evenkeel::{Duration, HostId, Instant};
 use evenkeel_net::levels::{
-    Channel, Envelope, Level, LevelError, LevelLimits, Levels, Outgoing, Party, QUICKEST_WINDOW,
+    Channel, Envelope, Level, LevelError, LevelLimits, Levels, Outgoing, Party, QUICKEST_WINDOW, RELIABLE_WINDOW,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ const MAX_OPERATIONS: usize = 400;
 const MAX_FLYING: usize = 200;
 const LIMITS: LevelLimits =
     LevelLimits { max_datagram: 300, max_message: 500, quickest_bytes: 1_000, queued_bytes: 2_000, newest_streams: 4 };
-/// Both queues, what is not acknowledged, and what was newest.
-const MAX_MEMORY: usize = 2 * 2_000 + 1_000 + QUICKEST_WINDOW * 128 + 4 * 64;
+/// All queues, what is not acknowledged, what was newest, and what came before others.
+const MAX_MEMORY: usize = 3 * 2_000 + 1_000 + QUICKEST_WINDOW * 128 + 4 * 64 + RELIABLE_WINDOW * 8;
 /// The end that hears anything.
 const STRANGER: usize = 2;
 

@@ -14,6 +14,7 @@ mod clock;
 mod finite;
 mod input;
 mod levels;
+mod moving;
 mod receiver;
 pub mod script;
 mod sender;
@@ -27,6 +28,7 @@ mod words;
 
 pub use clock::clock;
 pub use levels::levels;
+pub use moving::moving;
 pub use receiver::receiver;
 pub use sender::sender;
 pub use session::{protocol, session};
@@ -50,6 +52,7 @@ pub const TARGETS: [(&str, Target); 18] = [
     ("format", format),
     ("levels", levels),
     ("matrix", matrix),
+    ("moving", moving),
     ("operations", operations),
     ("protocol", protocol),
     ("receiver", receiver),

@@ -2,6 +2,7 @@
 
 mod conditions;
 mod config;
+mod moving;
 mod watch;
 
 pub use conditions::ConditionError;

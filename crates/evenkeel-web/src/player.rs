@@ -162,6 +162,10 @@ impl Player {
     }
 
     fn listen(&mut self, now: Instant) {
+        // The page knows one server: the one it came from hears at once that it is not to be waited for.
+        if self.seat.poll_move().is_some() {
+            self.seat.stay("a page in a browser stays where it is", now);
+        }
         while let Some(event) = self.seat.poll_event() {
             self.hear(event, now);
         }

@@ -2,7 +2,9 @@
 
 mod driver;
 mod frame;
+mod keeping;
 mod links;
+mod moving;
 mod peer;
 
 pub use frame::Frame;

@@ -19,6 +19,8 @@ pub enum EntityError {
     TooMany,
     /// In a session of peers only, the server moves nothing.
     PeersOnly,
+    /// The session is being moved to another server: say it there.
+    Moving,
     /// What is said about it is longer than [`MAX_ABOUT`].
     AboutTooLong,
     /// The sender refused it.
@@ -33,6 +35,7 @@ impl fmt::Display for EntityError {
             Self::NoPlayer(host) => write!(f, "{host} is not here"),
             Self::TooMany => write!(f, "the server has named all the entities it can"),
             Self::PeersOnly => write!(f, "in a session of peers only, the server moves nothing"),
+            Self::Moving => write!(f, "the session is being moved: say it to its new server"),
             Self::AboutTooLong => write!(f, "what is said about an entity must have at most {MAX_ABOUT} bytes"),
             Self::Sender(error) => error.fmt(f),
         }
@@ -52,6 +55,9 @@ impl Hub {
         if self.config.model == Model::PeerToPeer {
             return Err(EntityError::PeersOnly);
         }
+        if self.is_moving() {
+            return Err(EntityError::Moving);
+        }
         if about.len() > MAX_ABOUT {
             return Err(EntityError::AboutTooLong);
         }
@@ -61,6 +67,15 @@ impl Hub {
         self.made += 1;
         self.announce(protocol::Entity { entity, owner: SERVER, epoch: 0, about }, now);
         Ok(entity)
+    }
+
+    /// Filters an entity of the server's own in another way from now on: other thresholds, another kind of motion.
+    pub fn configure(&mut self, entity: EntityId, config: impl Into<EntityConfig>) -> Result<(), EntityError> {
+        match self.entities.get(&entity) {
+            None => Err(EntityError::Unknown(entity)),
+            Some(made) if made.owner != SERVER => Err(EntityError::NotOurs(entity)),
+            Some(_) => self.sender.configure_entity(entity, config).map_err(EntityError::Sender),
+        }
     }
 
     /// Tells where an entity of the server's own really is: call it every tick.
@@ -76,6 +91,9 @@ impl Hub {
 
     /// Takes any entity away.
     pub fn unmake(&mut self, entity: EntityId, now: Instant) -> Result<(), EntityError> {
+        if self.is_moving() {
+            return Err(EntityError::Moving);
+        }
         if !self.entities.contains_key(&entity) {
             return Err(EntityError::Unknown(entity));
         }
@@ -87,6 +105,9 @@ impl Hub {
     pub fn assign(&mut self, entity: EntityId, to: HostId, now: Instant) -> Result<(), EntityError> {
         if self.entities.get(&entity).is_some_and(|made| made.owner == to) {
             return Ok(());
+        }
+        if self.is_moving() {
+            return Err(EntityError::Moving);
         }
         self.hand(entity, to, now)
     }

@@ -1,7 +1,7 @@
 //! Who may come in: the one question a hub asks before it makes anything for a guest.
 
 use crate::protocol::Refusal;
-use crate::token::{Holder, Rights};
+use crate::token::{Holder, Rights, TokenId};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Decides who may come in.
@@ -21,6 +21,13 @@ pub trait Gate: Send {
     /// Whether somebody may come in, and what it may do. It is asked last: a pass that it gives out is in use from then on,
     /// until it is [`released`](Self::released).
     fn admit(&mut self, asking: &Asking<'_>) -> Result<Pass, Refusal>;
+
+    /// A player has come from another server with the whole session, and held this pass there, by that token if it needed one:
+    /// what it holds here, or nothing if it has no place here. The other server is believed.
+    fn resume(&mut self, pass: Pass, token: Option<TokenId>) -> Option<Pass> {
+        let _ = token;
+        Some(pass)
+    }
 
     /// A player has left for good, or holds another pass now.
     fn released(&mut self, pass: &Pass) {
@@ -87,6 +94,10 @@ where
 impl<G: Gate + ?Sized> Gate for Arc<Mutex<G>> {
     fn admit(&mut self, asking: &Asking<'_>) -> Result<Pass, Refusal> {
         self.lock().unwrap_or_else(PoisonError::into_inner).admit(asking)
+    }
+
+    fn resume(&mut self, pass: Pass, token: Option<TokenId>) -> Option<Pass> {
+        self.lock().unwrap_or_else(PoisonError::into_inner).resume(pass, token)
     }
 
     fn released(&mut self, pass: &Pass) {

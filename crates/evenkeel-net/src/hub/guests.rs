@@ -36,14 +36,10 @@ impl Hub {
     /// A message arrived.
     pub fn handle_message(&mut self, from: Connection, bytes: &[u8], now: Instant) {
         if let Some(host) = self.connections.get(&from).copied() {
-            let allowed = self.may_say(host, bytes.len(), now);
-            if allowed && levels::is_message(bytes) {
-                return self.take_ordered(host, from, bytes, now);
-            }
-            return match protocol::decode::<ToServer>(bytes) {
-                _ if !allowed => self.expel(from, "it sends too many messages", now),
-                Ok(message) => self.handle_member(host, from, message, now),
-                Err(error) => self.expel(from, &error.to_string(), now),
+            return match self.may_say(host, bytes, now) {
+                true if self.hold(from, true, bytes, now) => {}
+                true => self.take_message(host, from, bytes, now),
+                false => self.expel(from, "it sends too many messages", now),
             };
         }
         let seen = self.seen_at(from);
@@ -63,6 +59,27 @@ impl Hub {
         }
     }
 
+    /// A player said something in order, and has not said too much.
+    fn take_message(&mut self, host: HostId, from: Connection, bytes: &[u8], now: Instant) {
+        if levels::is_message(bytes) {
+            return self.take_ordered(host, from, bytes, now);
+        }
+        match protocol::decode::<ToServer>(bytes) {
+            Ok(message) => self.handle_member(host, from, message, now),
+            Err(error) => self.expel(from, &error.to_string(), now),
+        }
+    }
+
+    /// What a player said while it was not settled where the session goes on.
+    pub(super) fn take_held(&mut self, from: Connection, ordered: bool, bytes: &[u8], now: Instant) {
+        // Whoever has lost its connection since says it again.
+        let Some(host) = self.connections.get(&from).copied() else { return };
+        match ordered {
+            true => self.take_message(host, from, bytes, now),
+            false => self.take_unordered(host, from, bytes, now),
+        }
+    }
+
     /// Whether somebody may come in. Nothing is made for whoever may not.
     fn examine(&mut self, version: u16, session: &str, hello: &Hello, token: &[u8]) -> Result<Pass, Refusal> {
         if version != VERSION {
@@ -75,7 +92,8 @@ impl Hub {
             return Err(Refusal::Name);
         }
         // Whoever has a place here may come back to it until the end.
-        if self.ending.is_some() && (self.ended || hello.returning.is_none()) {
+        let ending = self.ending.is_some() || self.is_moving();
+        if ending && (self.ended || hello.returning.is_none()) {
             return Err(Refusal::Ending);
         }
         if self.config.model == Model::PeerToPeer && hello.peer.is_none() {

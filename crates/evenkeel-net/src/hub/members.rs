@@ -4,7 +4,7 @@ use super::allowance::Allowance;
 use super::guests::Hello;
 use super::peers::Reachable;
 use super::{Connection, Hub, HubEvent, Outgoing, Pass, What};
-use crate::levels::Levels;
+use crate::levels::{LevelLimits, Levels, RELIABLE_WINDOW};
 use crate::protocol::{self, Player, ToPlayer, ToServer, Welcome};
 use evenkeel::{GlobalTime, HostId, Instant};
 use siphasher::sip::SipHasher24;
@@ -37,6 +37,18 @@ pub(super) struct Member {
     pub(super) linked: BTreeSet<HostId>,
 }
 
+impl Member {
+    /// It comes back, and says again what it said and nobody heard; or everything, if that waited because the session moves.
+    pub(super) fn let_repeat(&mut self, everything: bool, now: Instant) {
+        let more = |allowance: Allowance, more| match everything {
+            true => allowance.and_once(more),
+            false => allowance.after_silence(more, now),
+        };
+        self.messages = more(self.messages, RELIABLE_WINDOW);
+        self.bytes = more(self.bytes, LevelLimits::default().queued_bytes + RELIABLE_WINDOW * 16);
+    }
+}
+
 impl Hub {
     pub(super) fn let_in(&mut self, connection: Connection, hello: Hello, pass: Pass, now: Instant) {
         let returning = hello.returning;
@@ -49,8 +61,9 @@ impl Hub {
         }
         self.seat(connection, host, hello, pass, now);
         self.elect();
-        self.welcome(connection, host, returning.is_some());
+        self.welcome(connection, host, returning.is_some(), now);
         self.introduce(host);
+        self.send_on(host);
     }
 
     fn next_host(&mut self) -> HostId {
@@ -69,24 +82,17 @@ impl Hub {
         let before = self.members.get(&host);
         // Whoever comes back is who it was, and has said what it has said.
         let name = before.map_or(name, |before| before.name.clone());
-        let datagrams = Allowance::new(self.config.datagrams_per_second, now);
-        let messages = Allowance::new(self.config.messages_per_second, now);
-        let bytes = Allowance::new(self.config.bytes_per_second, now);
-        let (datagrams, messages, bytes) =
-            before.map_or((datagrams, messages, bytes), |before| (before.datagrams, before.messages, before.bytes));
-        let member = Member {
-            name,
-            secret: self.secret_of(host, time),
-            pass,
-            connection: Some(connection),
-            datagrams,
-            messages,
-            bytes,
-            levels: Levels::new(self.level_limits()),
-            unusable: 0,
-            reachable: peer.map(|offer| Reachable { offer, seen }),
-            linked: BTreeSet::new(),
-        };
+        // What must arrive and has not goes again, and what comes again is known.
+        let levels = before.map_or_else(|| Levels::new(self.level_limits()), |before| before.levels.clone());
+        let allowances = before.map(|before| (before.datagrams, before.messages, before.bytes));
+        let mut member = self.member(name, self.secret_of(host, time), pass, levels, now);
+        if let Some((datagrams, messages, bytes)) = allowances {
+            (member.datagrams, member.messages, member.bytes) = (datagrams, messages, bytes);
+            member.let_repeat(self.is_moving(), now);
+        }
+        member.connection = Some(connection);
+        member.reachable = peer.map(|offer| Reachable { offer, seen });
+        member.levels.begin_again(now);
         if let Some(before) = self.members.insert(host, member)
             && before.pass != pass
         {
@@ -98,6 +104,23 @@ impl Hub {
         let _ = self.receiver.add_sender(host, self.config.format, time);
         let _ = self.sender.add_receiver(host, time);
         self.review_viewer(host, now);
+    }
+
+    /// A player without a connection, who has said nothing yet.
+    pub(super) fn member(&self, name: String, secret: u64, pass: Pass, levels: Levels, now: Instant) -> Member {
+        Member {
+            name,
+            secret,
+            pass,
+            connection: None,
+            datagrams: Allowance::new(self.config.datagrams_per_second, now),
+            messages: Allowance::new(self.config.messages_per_second, now),
+            bytes: Allowance::new(self.config.bytes_per_second, now),
+            levels,
+            unusable: 0,
+            reachable: None,
+            linked: BTreeSet::new(),
+        }
     }
 
     pub(super) fn is_secret_of(&self, host: HostId, secret: u64) -> bool {
@@ -114,7 +137,7 @@ impl Hub {
         hasher.finish()
     }
 
-    fn welcome(&mut self, connection: Connection, host: HostId, again: bool) {
+    fn welcome(&mut self, connection: Connection, host: HostId, again: bool, now: Instant) {
         let Some(member) = self.members.get(&host) else { return };
         let (name, secret) = (member.name.clone(), member.secret);
         let welcome = Welcome {
@@ -129,6 +152,7 @@ impl Hub {
         };
         self.say(connection, &ToPlayer::Welcome(Box::new(welcome)));
         self.show_around(connection, host);
+        self.collect(host, now);
         tracing::Span::current().record("host", host.0).record("name", tracing::field::debug(&name));
         // Names are whatever players like: quoted, so that none of them writes lines of its own into a log.
         tracing::info!(connection = connection.0, host = host.0, ?name, again, "joined");
@@ -159,6 +183,7 @@ impl Hub {
             ToServer::Unmake { entity } => self.unmake_for(host, entity, now),
             ToServer::Give { entity, to } => self.give(host, entity, to, now),
             ToServer::Linked { peer, up } => self.link(host, peer, up, now),
+            word @ (ToServer::Moved | ToServer::Stays { .. }) => self.hear_fate(host, from, word, now),
             ToServer::Bye => self.leave(host, "it said farewell", now),
         }
     }
@@ -174,6 +199,7 @@ impl Hub {
     fn disconnect(&mut self, connection: Connection, host: HostId, now: Instant) {
         tracing::debug!(connection = connection.0, host = host.0, "connection lost");
         self.connections.remove(&connection);
+        self.forget_held(connection);
         if let Some(member) = self.members.get_mut(&host) {
             member.connection = None;
             self.lost.insert(host, now);
@@ -194,6 +220,10 @@ impl Hub {
     }
 
     pub(super) fn let_go_of_the_lost(&mut self, now: Instant) {
+        // While the session moves nobody is where it was, and nobody is missed for it.
+        if self.is_moving() {
+            return;
+        }
         let within = self.config.rejoin_within;
         let gone = |lost: &Instant| now.since(*lost) >= within;
         let late: Vec<_> = self.lost.iter().filter(|(_, lost)| gone(lost)).map(|(host, _)| *host).collect();
@@ -208,6 +238,7 @@ impl Hub {
         self.lost.remove(&host);
         if let Some(connection) = member.connection {
             self.connections.remove(&connection);
+            self.forget_held(connection);
             self.outgoing.push_back(Outgoing { to: connection, what: What::Close(why.to_owned()) });
         }
         tracing::info!(host = host.0, name = ?member.name, why, "left");

@@ -8,10 +8,19 @@ use crate::levels::{self, Envelope, Level, LevelError, LevelLimits, Levels, Part
 use crate::protocol::SERVER;
 use evenkeel::{HostId, Instant};
 
+/// So many bytes of one player's messages are kept until it has acknowledged them, each counted with 64 more.
+const MAX_KEPT: usize = 512 * 1024;
+
 impl Hub {
-    /// Sends a message of the game to one player. Whoever is not here, or has lost the connection, misses it. An error changes
-    /// nothing.
+    /// Sends a message of the game to one player. Whoever has lost the connection gets what must arrive when it is back; whoever is
+    /// not here misses it. An error changes nothing.
+    ///
+    /// For each player so much is kept until it has acknowledged it: 512 KiB, and 4,096 messages. Beyond that there is
+    /// [no room](LevelError::Full) for it, and for it alone: what was sent before still arrives.
     pub fn send(&mut self, to: HostId, level: Level, bytes: Vec<u8>, now: Instant) -> Result<(), LevelError> {
+        if self.is_moving() {
+            return Err(LevelError::Moving);
+        }
         self.post(to, level, Envelope::to(SERVER, bytes), now)
     }
 
@@ -30,8 +39,12 @@ impl Hub {
     /// # Ok::<(), evenkeel::ConfigError>(())
     /// ```
     ///
-    /// A `Quickest` message goes `Unordered` to a player who has not acknowledged too many others: nobody waits for the slowest.
+    /// A `Quickest` message goes `Unordered` to a player who has not acknowledged too many others: nobody waits for the slowest. Whoever
+    /// there is [no room](Self::send) for misses it, which is [counted](super::HubCounts::undelivered).
     pub fn broadcast(&mut self, level: Level, bytes: &[u8], now: Instant) -> Result<(), LevelError> {
+        if self.is_moving() {
+            return Err(LevelError::Moving);
+        }
         let (length, longest) = (bytes.len(), self.level_limits().longest(level));
         if length > longest {
             return Err(LevelError::TooLong { length, longest });
@@ -45,9 +58,11 @@ impl Hub {
         self.members.get(&host).map(|member| &member.levels)
     }
 
-    /// How much is held for each player.
+    /// How much is held for each player. All that must arrive may go at once when it comes back: that and the welcome fit into what
+    /// waits for a socket.
     pub(super) fn level_limits(&self) -> LevelLimits {
-        LevelLimits { max_datagram: self.config.max_datagram, ..LevelLimits::default() }
+        let (max_datagram, queued_bytes) = (self.config.max_datagram, MAX_KEPT);
+        LevelLimits { max_datagram, queued_bytes, ..LevelLimits::default() }
     }
 
     /// Something arrived that was sent to be reliable and unordered.
@@ -58,17 +73,25 @@ impl Hub {
             }
             return;
         };
-        if self.may_say(host, bytes.len(), now) {
-            self.take(host, from, now, |levels| levels.handle_unordered(bytes));
-        } else {
-            self.expel(from, "it sends too many messages", now);
+        match self.may_say(host, bytes, now) {
+            true if self.hold(from, false, bytes, now) => {}
+            true => self.take_unordered(host, from, bytes, now),
+            false => self.expel(from, "it sends too many messages", now),
         }
     }
 
-    /// Whether a player may say one more message of so many bytes.
-    pub(super) fn may_say(&mut self, host: HostId, bytes: usize, now: Instant) -> bool {
-        let member = self.members.get_mut(&host);
-        member.is_some_and(|member| member.messages.take(now) && member.bytes.take_many(bytes, now))
+    pub(super) fn take_unordered(&mut self, host: HostId, from: Connection, bytes: &[u8], now: Instant) {
+        self.take(host, from, now, |levels| levels.handle_unordered(bytes));
+    }
+
+    /// Whether a player may say that too. Acknowledgements are as many as others make it send: they count like datagrams, as long as
+    /// those are not too many themselves.
+    pub(super) fn may_say(&mut self, host: HostId, bytes: &[u8], now: Instant) -> bool {
+        let Some(member) = self.members.get_mut(&host) else { return false };
+        if levels::is_acknowledgement(bytes) {
+            return member.datagrams.take(now) || member.messages.take(now);
+        }
+        member.messages.take(now) && member.bytes.take_many(bytes.len(), now)
     }
 
     /// A message of the game arrived in order. It has been counted.
@@ -85,7 +108,10 @@ impl Hub {
     ) {
         let Some(member) = self.members.get_mut(&host) else { return };
         match handle(&mut member.levels) {
-            Ok(()) => self.hand_out(host, from, now),
+            Ok(()) => {
+                self.hand_out(host, from, now);
+                self.collect(host, now);
+            }
             Err(error) => self.expel(from, &error.to_string(), now),
         }
     }
@@ -122,7 +148,7 @@ impl Hub {
     }
 
     fn pass_to_all_but(&mut self, from: HostId, level: Level, bytes: &[u8], now: Instant) {
-        let others: Vec<HostId> = self.connections.values().copied().filter(|other| *other != from).collect();
+        let others: Vec<HostId> = self.members.keys().copied().filter(|other| *other != from).collect();
         for to in others {
             self.pass(to, level, Envelope::to(from, bytes.to_vec()), now);
         }
@@ -142,7 +168,9 @@ impl Hub {
     }
 
     fn post(&mut self, to: HostId, level: Level, envelope: Envelope, now: Instant) -> Result<(), LevelError> {
-        if let Some(member) = self.members.get_mut(&to).filter(|member| member.connection.is_some()) {
+        // What must arrive waits for whoever has lost its connection.
+        let waits = matches!(level, Level::Ordered | Level::Unordered | Level::Quickest);
+        if let Some(member) = self.members.get_mut(&to).filter(|member| member.connection.is_some() || waits) {
             member.levels.send(level, envelope, now)?;
             self.tally.message_sent(level);
             self.collect(to, now);
@@ -151,7 +179,7 @@ impl Hub {
     }
 
     /// Collects what is to be sent to a player: at once, so that it keeps its place among what the hub itself says.
-    fn collect(&mut self, host: HostId, now: Instant) {
+    pub(super) fn collect(&mut self, host: HostId, now: Instant) {
         let Some(member) = self.members.get_mut(&host) else { return };
         let Some(to) = member.connection else { return };
         while let Some(out) = member.levels.poll_transmit(now) {

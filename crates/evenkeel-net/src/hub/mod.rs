@@ -7,11 +7,13 @@
 pub(crate) mod allowance;
 mod config;
 mod entities;
+mod export;
 mod gate;
 mod guests;
 mod info;
 mod members;
 mod messages;
+mod moving;
 mod peers;
 mod report;
 mod scope;
@@ -20,7 +22,9 @@ mod token_gate;
 
 pub use config::{Heir, HubConfig};
 pub use entities::EntityError;
+pub use export::{ImportError, MAX_EXPORT};
 pub use gate::{Asking, Gate, Open, Pass};
+pub use moving::{MoveError, MoveReport};
 pub use scope::{Scope, Sight};
 pub use token_gate::TokenGate;
 
@@ -35,6 +39,7 @@ use evenkeel::{
 use evenkeel_session::events::Events;
 use guests::Guest;
 use members::Member;
+use moving::Moving;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use tally::Tally;
 
@@ -197,6 +202,9 @@ pub struct Hub {
     ending: Option<String>,
     /// Whether all connections were closed for it.
     ended: bool,
+    /// A move to another server that is under way, and what came of the last one.
+    moving: Option<Moving>,
+    moved: Option<MoveReport>,
 }
 
 impl Hub {
@@ -241,6 +249,8 @@ impl Hub {
             last_host: SERVER.0,
             ending: None,
             ended: false,
+            moving: None,
+            moved: None,
         })
     }
 
@@ -377,6 +387,8 @@ impl Hub {
             Some(Kind::Receipts) => self.sender.handle_datagram(host, bytes, now).is_ok(),
             Some(Kind::Ping) => self.answer(from, bytes, received),
             None if bytes.first() == Some(&PASSED_ON) => self.pass_on(host, bytes),
+            // Whatever was taken now would be missing where the session goes on. What must arrive is sent again there.
+            None if bytes.first() == Some(&APPLICATION) && self.is_moving() => true,
             None if bytes.first() == Some(&APPLICATION) => self.take_datagram(host, from, bytes, received),
             Some(Kind::Pong) | None => false,
         };
@@ -436,15 +448,18 @@ impl Hub {
             return Some(Instant::MIN);
         }
         let hello = self.guests.values().map(|guest| guest.came + self.config.hello_within);
-        let rejoin = self.lost.values().map(|lost| *lost + self.config.rejoin_within);
+        // While the session moves nobody is let go: there would be no end of being due.
+        let lost = self.lost.values().filter(|_| !self.is_moving());
+        let rejoin = lost.map(|lost| *lost + self.config.rejoin_within);
         let heart = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         let heart = heart.into_iter().flatten().filter_map(|time| self.clock.instant_of(time));
         let review = self.reviewed.filter(|_| !self.entities.is_empty()).map(|at| at + scope::REVIEW_EVERY);
-        hello.chain(rejoin).chain(heart).chain(review).chain(self.messages_timeout()).min()
+        hello.chain(rejoin).chain(heart).chain(review).chain(self.messages_timeout()).chain(self.move_timeout()).min()
     }
 
     /// Time passes: guests who say nothing and players who do not come back are let go.
     pub fn advance(&mut self, now: Instant) {
+        self.settle(now);
         self.turn_away_the_silent(now);
         self.let_go_of_the_lost(now);
         self.review_all(now);

@@ -195,6 +195,16 @@ impl Gate for TokenGate {
         Ok(Pass { max_entities: token.max_entities, rights: token.rights, holder: Some(begun.holder) })
     }
 
+    fn resume(&mut self, pass: Pass, token: Option<TokenId>) -> Option<Pass> {
+        let now = self.look();
+        let holder = match token {
+            // It is in use here too from now on, as it was there.
+            Some(token) => Some(self.uses.resume(token, now)?),
+            None => None,
+        };
+        Some(Pass { holder, ..pass })
+    }
+
     fn released(&mut self, pass: &Pass) {
         if let Some(holder) = pass.holder {
             self.uses.end(holder);

@@ -1,6 +1,6 @@
 //! How a lobby is set up, and why it takes no session.
 
-use crate::hub::HubConfig;
+use crate::hub::{HubConfig, ImportError};
 use crate::protocol::InfoError;
 use evenkeel::{ConfigError, Duration};
 use std::fmt;
@@ -60,6 +60,8 @@ pub enum AddError {
     Taken(String),
     /// There are as many as there may be.
     TooMany,
+    /// It was to go on from another server, and cannot.
+    Import(ImportError),
 }
 
 impl fmt::Display for AddError {
@@ -68,6 +70,7 @@ impl fmt::Display for AddError {
             Self::Config(error) => error.fmt(f),
             Self::Info(error) => error.fmt(f),
             Self::Taken(name) => write!(f, "there is a session named {name} already: choose another name"),
+            Self::Import(error) => error.fmt(f),
             Self::TooMany => write!(f, "there are {MAX_SESSIONS} sessions already: remove one first"),
         }
     }

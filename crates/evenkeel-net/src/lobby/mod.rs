@@ -118,11 +118,33 @@ impl Lobby {
         if self.sessions.contains_key(&name) {
             return Err(AddError::Taken(name));
         }
-        if self.sessions.len() >= MAX_SESSIONS {
-            return Err(AddError::TooMany);
-        }
+        self.check_room()?;
         let hub = Hub::new(config).map_err(AddError::Config)?;
         hub.info().check().map_err(AddError::Info)?;
+        self.sessions.insert(name, Session { hub, touched: true, due: Instant::MIN });
+        Ok(())
+    }
+
+    fn check_room(&self) -> Result<(), AddError> {
+        if self.sessions.len() >= MAX_SESSIONS { Err(AddError::TooMany) } else { Ok(()) }
+    }
+
+    /// Adds a session that another server has exported. It goes by the name it had there, and takes the place of one of that name
+    /// in which nobody is. See [`Hub::import`].
+    pub fn import(
+        &mut self,
+        config: HubConfig,
+        bytes: &[u8],
+        since_1970: Duration,
+        now: Instant,
+    ) -> Result<(), AddError> {
+        let hub = Hub::import(config, bytes, since_1970, now).map_err(AddError::Import)?;
+        let name = hub.info().name;
+        match self.sessions.get(&name) {
+            Some(here) if here.hub.players().len() > 0 => return Err(AddError::Taken(name)),
+            Some(_) => {}
+            None => self.check_room()?,
+        }
         self.sessions.insert(name, Session { hub, touched: true, due: Instant::MIN });
         Ok(())
     }

@@ -25,8 +25,12 @@ impl ServerConfig {
 
 /// Gives a session secrets if it has none, and lets its time go on where it was before a restart: it is the time since 1970, unless the session says otherwise.
 pub(super) fn dated(session: HubConfig, now: Instant) -> HubConfig {
-    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-    let since = Duration::from_nanos(i64::try_from(since.as_nanos()).unwrap_or(0));
-    let origin = session.origin.unwrap_or(since - Duration::from_nanos(now.as_nanos()));
+    let origin = session.origin.unwrap_or(since_1970() - Duration::from_nanos(now.as_nanos()));
     HubConfig { origin: Some(origin), secret: crate::ticking::secret(session.secret), ..session }
+}
+
+/// By this host's wall clock.
+pub(super) fn since_1970() -> Duration {
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    Duration::from_nanos(i64::try_from(since.as_nanos()).unwrap_or(0))
 }

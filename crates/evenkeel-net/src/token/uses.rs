@@ -1,6 +1,6 @@
 //! Which tokens are in use, and which are revoked.
 
-use super::{Token, TokenError, TokenId};
+use super::{MAX_LIFETIME, Token, TokenError, TokenId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -117,6 +117,20 @@ impl Uses {
         }
         self.begun = number;
         Ok(Begun { holder: Holder { token: token.id, number }, displaced })
+    }
+
+    /// Goes on with a use that began at another server, which has verified the token; nothing if it is revoked here, or in use, or
+    /// there is no room.
+    pub fn resume(&mut self, token: TokenId, now: u64) -> Option<Holder> {
+        let now = self.advance(now);
+        let number = self.begun + 1;
+        // When it expires is not known here: it is remembered for as long as any is.
+        let free = self.revoked.get(token).is_none() && self.holder(token).is_none();
+        if !free || !self.used.insert(token, now.saturating_add(MAX_LIFETIME), number) {
+            return None;
+        }
+        self.begun = number;
+        Some(Holder { token, number })
     }
 
     /// Ends a use. Whether it had not ended before.

@@ -23,6 +23,16 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
+    /// As it was elsewhere.
+    pub(super) fn restore(&mut self, expected: u32, after: u64) {
+        (self.expected, self.after) = (expected, after);
+    }
+
+    /// There is another connection: what was told by the one before may not have arrived.
+    pub(super) fn begin_again(&mut self) {
+        self.owed = if self.expected == 0 && self.after == 0 { 0 } else { TELLINGS };
+    }
+
     /// Whether all of a datagram may be on its way.
     pub(super) fn check(&self, quick: &Quick<'_>) -> Result<(), LevelError> {
         let ahead = |offset: u8| quick.first.wrapping_add(u32::from(offset)).wrapping_sub(self.expected) as i32;

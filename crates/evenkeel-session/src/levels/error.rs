@@ -19,6 +19,8 @@ pub enum LevelError {
     Malformed,
     /// What arrived acknowledges what was never sent, or runs ahead of what may be on its way.
     Impossible,
+    /// The session is being moved to another server: send it there.
+    Moving,
 }
 
 impl fmt::Display for LevelError {
@@ -30,6 +32,7 @@ impl fmt::Display for LevelError {
             Self::Full => write!(f, "too much waits to be sent or read: try again later, or send less"),
             Self::Malformed => write!(f, "a message of the game does not parse"),
             Self::Impossible => write!(f, "a message of the game has numbers that cannot be"),
+            Self::Moving => write!(f, "the session is being moved: send it from its new server"),
         }
     }
 }

@@ -12,7 +12,8 @@ pub struct LevelLimits {
     pub max_message: usize,
     /// Bytes of `Quickest` messages that are not acknowledged. Default: 16 KiB.
     pub quickest_bytes: usize,
-    /// Bytes that wait to be sent, and that wait for the game, each. Default: 1 MiB.
+    /// Bytes of messages that must arrive and are not acknowledged, of others that wait to be sent, and of those that wait for the
+    /// game, each. Default: 1 MiB.
     pub queued_bytes: usize,
     /// Pairs of party and channel of which it is known what was newest. Default: 1,024.
     pub newest_streams: usize,

@@ -16,7 +16,9 @@
 //! A message travels in an [`Envelope`]: on its way to the server that says to whom it goes, on its way from the server where it
 //! comes from. The server hands out what a player sent and sends it anew, at the same level, to whoever it is for.
 //!
-//! All of it lasts as long as the connection does: with another connection both ends begin anew.
+//! What must arrive (`Ordered`, `Unordered` and `Quickest`) outlasts the connection: it is kept until the other end has acknowledged
+//! it, and [`begin_again`](Levels::begin_again) sends it again by another connection; what comes twice is handed out once. Another host
+//! can go on where this one was: [`Levels::state`].
 //!
 //! ```
 //! use evenkeel::{HostId, Instant};
@@ -59,9 +61,11 @@
 //!
 //! | level | what follows |
 //! |---|---|
-//! | 0, 1, 2 | party; the message until the end |
+//! | 0, 1 | number: 4 bytes, one count for both levels; party; the message until the end |
+//! | 2 | party; the message until the end |
 //! | 3 | channel: 1 byte; sequence number: 4 bytes, one count for all channels; party; the message until the end |
 //! | 4 | acknowledgement; messages until the end, if any |
+//! | 5 | of levels 0 and 1, the number of the first message that has not arrived: 4 bytes; it travels in order |
 //!
 //! An *acknowledgement* is the number of the first message that has not arrived (4 bytes), a count of bytes (1 byte, at most 8) and
 //! so many bytes of bits for the messages after that one, lowest first, the last byte not zero. The *messages* begin with the number
@@ -70,20 +74,26 @@
 
 mod arrivals;
 mod error;
+mod heard;
+mod kept;
 mod limits;
 mod message;
 mod newest;
 mod queue;
 mod repeating;
+mod state;
 mod wire;
 
 pub use error::LevelError;
 pub use limits::LevelLimits;
 pub use message::{Channel, Envelope, Level, Party};
+pub use state::LevelsState;
 
 use crate::protocol::APPLICATION;
 use arrivals::Arrivals;
 use evenkeel::{Duration, Instant};
+use heard::Heard;
+use kept::Kept;
 use newest::Newest;
 use queue::Queue;
 use repeating::Repeating;
@@ -91,6 +101,9 @@ use wire::{Parsed, Quick};
 
 /// So many `Quickest` messages are on their way at most, counted from the oldest that is not acknowledged.
 pub const QUICKEST_WINDOW: usize = 64;
+
+/// So many `Ordered` and `Unordered` messages are on their way at most, counted from the oldest that is not acknowledged.
+pub const RELIABLE_WINDOW: usize = 4_096;
 
 /// Something to be sent to the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +128,7 @@ pub struct LevelCounts {
     pub repeated: u64,
     /// `Newest` messages that were dropped because something newer had come.
     pub old: u64,
-    /// `Quickest` messages that came again.
+    /// Messages that must arrive, and came again.
     pub duplicates: u64,
     /// `Unreliable` and `Newest` messages that were dropped because the game did not ask for them in time.
     pub crowded_out: u64,
@@ -125,6 +138,10 @@ pub struct LevelCounts {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
     limits: LevelLimits,
+    /// `Ordered` and `Unordered` messages.
+    kept: Kept,
+    heard: Heard,
+    /// Datagrams.
     outgoing: Queue<Outgoing>,
     incoming: Queue<(Level, Envelope)>,
     newest: Newest,
@@ -141,6 +158,8 @@ impl Levels {
         limits.max_datagram = limits.max_datagram.max(64);
         Self {
             limits,
+            kept: Kept::new(limits.queued_bytes),
+            heard: Heard::default(),
             outgoing: Queue::new(limits.queued_bytes),
             incoming: Queue::new(limits.queued_bytes),
             newest: Newest::new(limits.newest_streams),
@@ -173,7 +192,8 @@ impl Levels {
 
     /// Bytes that it holds at present, for what is of changing size.
     pub fn memory_bytes(&self) -> usize {
-        self.outgoing.cost() + self.incoming.cost() + self.newest.memory_bytes() + self.repeating.memory_bytes()
+        let queues = self.kept.cost() + self.outgoing.cost() + self.incoming.cost();
+        queues + self.heard.memory_bytes() + self.newest.memory_bytes() + self.repeating.memory_bytes()
     }
 
     /// The round trip, from somebody who knows: how often `Quickest` messages go alone depends on it.
@@ -197,14 +217,15 @@ impl Levels {
     }
 
     fn post(&mut self, level: Level, envelope: &Envelope) -> Result<(), LevelError> {
+        let reliable = |kept: &Kept| wire::emit(level, kept.upcoming(), envelope);
+        match level {
+            Level::Ordered => return self.kept.push(Outgoing::Ordered(reliable(&self.kept))),
+            Level::Unordered => return self.kept.push(Outgoing::Unordered(reliable(&self.kept))),
+            _ => {}
+        }
         let bytes = wire::emit(level, self.newest.upcoming(), envelope);
         let length = bytes.len();
-        let outgoing = match level {
-            Level::Ordered => Outgoing::Ordered(bytes),
-            Level::Unordered => Outgoing::Unordered(bytes),
-            _ => Outgoing::Datagram(bytes),
-        };
-        self.outgoing.push(outgoing, length).map_err(|_| LevelError::Full)?;
+        self.outgoing.push(Outgoing::Datagram(bytes), length).map_err(|_| LevelError::Full)?;
         if matches!(level, Level::Newest(_)) {
             self.newest.count();
         }
@@ -223,21 +244,45 @@ impl Levels {
 
     fn handle_reliable(&mut self, expected: Level, bytes: &[u8]) -> Result<(), LevelError> {
         match wire::parse(bytes)? {
-            Parsed::Plain(level, envelope) if level == expected => {
-                let (length, longest) = (envelope.bytes.len(), self.limits.max_message);
-                if length > longest {
-                    return Err(LevelError::TooLong { length, longest });
-                }
-                if self.take(level, envelope) { Ok(()) } else { Err(LevelError::Full) }
+            Parsed::Reliable(level, number, envelope) if level == expected => {
+                self.take_reliable(level, number, envelope)
             }
+            Parsed::Heard(number) if expected == Level::Ordered => self.kept.acknowledge(number),
             _ => Err(LevelError::Malformed),
         }
+    }
+
+    fn take_reliable(&mut self, level: Level, number: u32, envelope: Envelope) -> Result<(), LevelError> {
+        let (length, longest) = (envelope.bytes.len(), self.limits.max_message);
+        if length > longest {
+            return Err(LevelError::TooLong { length, longest });
+        }
+        if !self.heard.is_new(number)? {
+            self.counts.duplicates += 1;
+            self.heard.owe(0);
+            return Ok(());
+        }
+        if !self.take(level, envelope) {
+            return Err(LevelError::Full);
+        }
+        self.heard.note(number, length);
+        Ok(())
+    }
+
+    /// Another connection takes the place of one that was lost: what is not acknowledged goes again, and is handed out once.
+    pub fn begin_again(&mut self, now: Instant) {
+        self.outgoing.clear();
+        self.sent_one = false;
+        self.kept.begin_again();
+        self.heard.begin_again();
+        self.repeating.begin_again(now);
+        self.arrivals.begin_again();
     }
 
     /// A datagram arrived that begins with [`APPLICATION`]. An error changes nothing.
     pub fn handle_datagram(&mut self, bytes: &[u8], now: Instant) -> Result<(), LevelError> {
         match wire::parse(bytes)? {
-            Parsed::Plain(Level::Unreliable, envelope) => {
+            Parsed::Unreliable(envelope) => {
                 let taken = self.take(Level::Unreliable, envelope);
                 self.counts.crowded_out += u64::from(!taken);
                 Ok(())
@@ -247,7 +292,7 @@ impl Levels {
                 Ok(())
             }
             Parsed::Quickest(quick) => self.take_quickest(quick, now),
-            Parsed::Plain(..) => Err(LevelError::Malformed),
+            Parsed::Reliable(..) | Parsed::Heard(_) => Err(LevelError::Malformed),
         }
     }
 
@@ -305,8 +350,14 @@ impl Levels {
                 return Some(Outgoing::Datagram(along));
             }
         }
+        if let Some(expected) = self.heard.tell(now) {
+            return Some(Outgoing::Ordered(wire::emit_heard(expected)));
+        }
+        if let Some(next) = self.kept.pop() {
+            return Some(next);
+        }
         if let Some(next) = self.outgoing.pop() {
-            self.sent_one = matches!(next, Outgoing::Datagram(_));
+            self.sent_one = true;
             return Some(next);
         }
         if !self.repeating.is_due(now) && !self.arrivals.is_due(now) {
@@ -338,14 +389,19 @@ impl Levels {
 
     /// When to call [`poll_transmit`](Self::poll_transmit) again if nothing else happens before.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        if !self.outgoing.is_empty() {
+        if !self.outgoing.is_empty() || self.kept.waits() {
             return Some(Instant::MIN);
         }
-        [self.repeating.due(), self.arrivals.due()].into_iter().flatten().min()
+        [self.repeating.due(), self.arrivals.due(), self.heard.due()].into_iter().flatten().min()
     }
 }
 
 /// Whether a message that arrived on a stream is the game's own, and not the session's.
 pub fn is_message(bytes: &[u8]) -> bool {
     bytes.first() == Some(&APPLICATION)
+}
+
+/// Whether it is the game's own, and only says what has arrived.
+pub fn is_acknowledgement(bytes: &[u8]) -> bool {
+    wire::is_heard(bytes)
 }

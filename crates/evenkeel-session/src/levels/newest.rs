@@ -37,6 +37,11 @@ impl Newest {
         self.sent = self.upcoming();
     }
 
+    /// Goes on after the message of that number, which was sent from elsewhere.
+    pub(super) fn count_from(&mut self, sent: u32) {
+        self.sent = sent;
+    }
+
     /// The number in full: the one nearest to the highest that was seen.
     fn in_full(&self, sequence: u32) -> u64 {
         let ahead = sequence.wrapping_sub(self.highest as u32) as i32;

@@ -34,6 +34,11 @@ impl<T> Queue<T> {
         Some(entry)
     }
 
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+        self.cost = 0;
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

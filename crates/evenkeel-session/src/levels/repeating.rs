@@ -66,6 +66,33 @@ impl Repeating {
         }
     }
 
+    /// As it was elsewhere. It may all have been sent from there.
+    pub(super) fn restore(&mut self, first: u32, envelopes: Vec<Option<Envelope>>, now: Instant) {
+        let pending = |envelope| Pending { envelope, first_sent: None, times: 1 };
+        self.bytes = envelopes.iter().flatten().map(|envelope| envelope.bytes.len()).sum();
+        self.first = first;
+        self.window = envelopes.into_iter().map(|some| some.map(pending)).collect();
+        self.begin_again(now);
+    }
+
+    /// There is another connection: goes on at once.
+    pub(super) fn begin_again(&mut self, now: Instant) {
+        if !self.window.is_empty() {
+            (self.progress, self.wait) = (now, self.usual_wait());
+            (self.due, self.last_sent) = (Some(now), None);
+        }
+    }
+
+    /// The number of the oldest that is not acknowledged.
+    pub(super) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// From that one on; `None` for what is acknowledged.
+    pub(super) fn envelopes(&self) -> impl Iterator<Item = Option<&Envelope>> {
+        self.window.iter().map(|slot| slot.as_ref().map(|pending| &pending.envelope))
+    }
+
     pub(super) fn len(&self) -> usize {
         self.window.iter().flatten().count()
     }

@@ -9,6 +9,7 @@ pub(super) const UNORDERED: u8 = 1;
 const UNRELIABLE: u8 = 2;
 const NEWEST: u8 = 3;
 const QUICKEST: u8 = 4;
+const HEARD: u8 = 5;
 
 /// A party takes so many bytes at most. On its way through the server a message changes its party, and must still fit.
 const PARTY: usize = 5;
@@ -52,19 +53,24 @@ impl QuickMessage<'_> {
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Parsed<'a> {
-    /// `Ordered`, `Unordered` or `Unreliable`.
-    Plain(Level, Envelope),
+    /// `Ordered` or `Unordered`, with its number.
+    Reliable(Level, u32, Envelope),
+    Unreliable(Envelope),
+    /// The first of those that has not arrived.
+    Heard(u32),
     Newest(Channel, u32, Envelope),
     Quickest(Quick<'a>),
 }
 
-/// A message at any level but `Quickest`; the number is for `Newest`.
+/// A message at any level but `Quickest`; `Unreliable` ones have no number.
 pub(super) fn emit(level: Level, sequence: u32, envelope: &Envelope) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(DATAGRAM_OVERHEAD + envelope.bytes.len());
     bytes.push(APPLICATION);
     match level {
-        Level::Ordered => bytes.push(ORDERED),
-        Level::Unordered => bytes.push(UNORDERED),
+        Level::Ordered | Level::Unordered => {
+            bytes.push(if level == Level::Ordered { ORDERED } else { UNORDERED });
+            bytes.extend(sequence.to_le_bytes());
+        }
         Level::Unreliable | Level::Quickest => bytes.push(UNRELIABLE),
         Level::Newest(Channel(channel)) => {
             bytes.extend([NEWEST, channel]);
@@ -74,6 +80,16 @@ pub(super) fn emit(level: Level, sequence: u32, envelope: &Envelope) -> Vec<u8> 
     put_party(&mut bytes, envelope.party);
     bytes.extend(&envelope.bytes);
     bytes
+}
+
+/// Says which is the first that has not arrived, of those that must.
+pub(super) fn emit_heard(expected: u32) -> Vec<u8> {
+    [APPLICATION, HEARD].into_iter().chain(expected.to_le_bytes()).collect()
+}
+
+/// Whether it is what [`emit_heard`] writes, as far as its first bytes say.
+pub(super) fn is_heard(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[APPLICATION, HEARD])
 }
 
 /// The beginning of a datagram of `Quickest` messages.
@@ -137,11 +153,12 @@ impl<'a> Reader<'a> {
             return None;
         }
         Some(match self.byte()? {
-            ORDERED => Parsed::Plain(Level::Ordered, self.envelope()?),
-            UNORDERED => Parsed::Plain(Level::Unordered, self.envelope()?),
-            UNRELIABLE => Parsed::Plain(Level::Unreliable, self.envelope()?),
+            ORDERED => Parsed::Reliable(Level::Ordered, self.u32()?, self.envelope()?),
+            UNORDERED => Parsed::Reliable(Level::Unordered, self.u32()?, self.envelope()?),
+            UNRELIABLE => Parsed::Unreliable(self.envelope()?),
             NEWEST => Parsed::Newest(Channel(self.byte()?), self.u32()?, self.envelope()?),
             QUICKEST => Parsed::Quickest(self.quick()?),
+            HEARD => Parsed::Heard(self.u32().filter(|_| self.0.is_empty())?),
             _ => return None,
         })
     }
@@ -222,7 +239,9 @@ mod tests {
     /// Writes again what was read.
     fn again(parsed: &Parsed<'_>) -> Vec<u8> {
         match parsed {
-            Parsed::Plain(level, envelope) => emit(*level, 0, envelope),
+            Parsed::Reliable(level, number, envelope) => emit(*level, *number, envelope),
+            Parsed::Unreliable(envelope) => emit(Level::Unreliable, 0, envelope),
+            Parsed::Heard(expected) => emit_heard(*expected),
             Parsed::Newest(channel, sequence, envelope) => emit(Level::Newest(*channel), *sequence, envelope),
             Parsed::Quickest(quick) => {
                 let mut bytes = begin_quickest(quick.acknowledgement);
@@ -254,7 +273,7 @@ mod tests {
     proptest! {
         #[test]
         fn there_is_one_way_to_write_a_message(
-            kind in 0u8..6,
+            kind in 0u8..7,
             rest in prop::collection::vec(prop_oneof![Just(0u8), 0u8..5, any::<u8>()], 0..40),
         ) {
             let bytes: Vec<u8> = [APPLICATION, kind].into_iter().chain(rest).collect();
@@ -266,10 +285,14 @@ mod tests {
         #[test]
         fn what_was_written_is_read(party in party(), body in prop::collection::vec(any::<u8>(), 0..300), channel: u8, sequence: u32) {
             let envelope = Envelope { party, bytes: body };
-            for level in [Level::Ordered, Level::Unordered, Level::Unreliable] {
-                let bytes = emit(level, 0, &envelope);
-                prop_assert_eq!(parse(&bytes), Ok(Parsed::Plain(level, envelope.clone())));
+            for level in [Level::Ordered, Level::Unordered] {
+                let bytes = emit(level, sequence, &envelope);
+                prop_assert_eq!(parse(&bytes), Ok(Parsed::Reliable(level, sequence, envelope.clone())));
             }
+            let bytes = emit(Level::Unreliable, 0, &envelope);
+            prop_assert_eq!(parse(&bytes), Ok(Parsed::Unreliable(envelope.clone())));
+            let bytes = emit_heard(sequence);
+            prop_assert_eq!(parse(&bytes), Ok(Parsed::Heard(sequence)));
             let bytes = emit(Level::Newest(Channel(channel)), sequence, &envelope);
             prop_assert_eq!(parse(&bytes), Ok(Parsed::Newest(Channel(channel), sequence, envelope)));
         }

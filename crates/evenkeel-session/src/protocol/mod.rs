@@ -5,9 +5,11 @@
 //! [`levels`](crate::levels).
 
 mod peers;
+mod place;
 mod sessions;
 
 pub use peers::{Introduction, MAX_ADDRESSES, Model, PeerOffer, addresses};
+pub use place::{MAX_CERTIFICATES, MAX_URL, Place};
 pub use sessions::{
     Filter, InfoError, MAX_LISTED, MAX_TAG_NAME, MAX_TAG_VALUE, MAX_TAGS, SessionInfo, Tags, check_tags,
 };
@@ -103,6 +105,13 @@ pub enum ToServer {
     Bye,
     /// Before hello: which sessions are there?
     List(Filter),
+    /// The last word before going where the server said: I am in there.
+    Moved,
+    /// I cannot go where the server said, and stay.
+    Stays {
+        /// Why not.
+        why: String,
+    },
 }
 
 /// What the server says to a player.
@@ -162,6 +171,8 @@ pub enum ToPlayer {
         /// Whether there are others: ask again, for those [after](Filter::after) the last.
         more: bool,
     },
+    /// The session goes on elsewhere: go there, with your number and your secret.
+    Move(Place),
 }
 
 /// All that a player needs to take part.
@@ -279,7 +290,7 @@ impl std::error::Error for Refusal {}
 /// A message that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageError {
-    /// It is longer than [`MAX_MESSAGE`].
+    /// It is longer than it may be: [`MAX_MESSAGE`], mostly.
     TooLong,
     /// It does not parse, or something follows it.
     Malformed,
@@ -298,8 +309,13 @@ impl std::error::Error for MessageError {}
 
 /// A message as bytes.
 pub fn encode<M: Serialize>(message: &M) -> Result<Vec<u8>, MessageError> {
+    encode_within(message, MAX_MESSAGE)
+}
+
+/// The same for what may be of another length.
+pub fn encode_within<M: Serialize>(message: &M, longest: usize) -> Result<Vec<u8>, MessageError> {
     let bytes = postcard::to_allocvec(message).map_err(|_| MessageError::Malformed)?;
-    if bytes.len() > MAX_MESSAGE { Err(MessageError::TooLong) } else { Ok(bytes) }
+    if bytes.len() > longest { Err(MessageError::TooLong) } else { Ok(bytes) }
 }
 
 /// A message from bytes: all of them, and nothing else.
@@ -312,7 +328,12 @@ pub fn encode<M: Serialize>(message: &M) -> Result<Vec<u8>, MessageError> {
 /// # Ok::<(), MessageError>(())
 /// ```
 pub fn decode<'a, M: Deserialize<'a>>(bytes: &'a [u8]) -> Result<M, MessageError> {
-    if bytes.len() > MAX_MESSAGE {
+    decode_within(bytes, MAX_MESSAGE)
+}
+
+/// The same for what may be of another length.
+pub fn decode_within<'a, M: Deserialize<'a>>(bytes: &'a [u8], longest: usize) -> Result<M, MessageError> {
+    if bytes.len() > longest {
         return Err(MessageError::TooLong);
     }
     match postcard::take_from_bytes(bytes) {

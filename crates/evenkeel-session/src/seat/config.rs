@@ -104,6 +104,22 @@ pub enum SeatEvent {
         /// Why.
         why: String,
     },
+    /// The session goes on at another server, and this player goes there by itself. There is nothing to do: everything goes on
+    /// meanwhile.
+    Moving {
+        /// Where.
+        url: String,
+    },
+    /// This player is there, as who it was and with what it had. It follows the [`Welcome`](Self::Welcome).
+    Moved {
+        /// Where.
+        url: String,
+    },
+    /// This player could not go there, and stays.
+    Stayed {
+        /// Why.
+        why: String,
+    },
 }
 
 impl SeatEvent {
@@ -111,7 +127,8 @@ impl SeatEvent {
     pub(super) fn holds(&self) -> usize {
         match self {
             Self::Refused(Refusal::Token(why) | Refusal::Expelled(why)) => why.len(),
-            Self::Lost { why } | Self::Left { why, .. } | Self::Ending { why } => why.len(),
+            Self::Lost { why } | Self::Left { why, .. } | Self::Ending { why } | Self::Stayed { why } => why.len(),
+            Self::Moving { url } | Self::Moved { url } => url.len(),
             Self::Came(player) => player.name.len(),
             Self::Made(entity) | Self::Given(entity) => entity.about.len(),
             Self::Message { bytes, .. } => bytes.len(),

@@ -4,13 +4,19 @@ use super::{Seat, SeatError, SeatEvent, ToSend};
 use crate::levels::{self, Envelope, Level, LevelError, LevelLimits, Levels, Party};
 use evenkeel::Instant;
 
-/// This end of the present connection.
+/// So much that came before the welcome waits for it, in bytes, at most.
+const MAX_EARLY: usize = 1024 * 1024;
+
+/// This end of the connections to a server.
 pub(super) struct Mail {
     levels: Levels,
     /// Whether the server has let us in on this connection: it wants no messages before.
     open: bool,
     /// Whether the connection takes no more of what must arrive.
     congested: bool,
+    /// What overtook the welcome: whether it goes on from before is not known yet.
+    early: Vec<Vec<u8>>,
+    early_bytes: usize,
 }
 
 impl Mail {
@@ -19,11 +25,16 @@ impl Mail {
             levels: Levels::new(LevelLimits { max_datagram, ..LevelLimits::default() }),
             open: false,
             congested: false,
+            early: Vec::new(),
+            early_bytes: 0,
         }
     }
 
-    pub(super) fn set_open(&mut self, open: bool) {
-        self.open = open;
+    /// The connection is gone: what must arrive waits for another.
+    pub(super) fn close(&mut self) {
+        (self.open, self.congested) = (false, false);
+        self.early.clear();
+        self.early_bytes = 0;
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
@@ -33,7 +44,8 @@ impl Mail {
 
 impl Seat {
     /// Sends a message of the game: to one host, to the server ([`SERVER`](crate::protocol::SERVER)), or to everybody else
-    /// ([`Party::Everybody`]). An error changes nothing. What is on its way when the connection is lost may be lost too, at any level.
+    /// ([`Party::Everybody`]). An error changes nothing. What is `Ordered`, `Unordered` or `Quickest` arrives once, also if the connection
+    /// is lost meanwhile or the session moves to another server, unless this player's place is given up before it is back.
     ///
     /// ```
     /// use evenkeel::Instant;
@@ -49,7 +61,9 @@ impl Seat {
     /// # Ok::<(), MessageError>(())
     /// ```
     pub fn send(&mut self, to: impl Into<Party>, level: Level, bytes: Vec<u8>, now: Instant) -> Result<(), SeatError> {
-        if !self.mail.open {
+        // On the way to another server there is nobody to talk to for a moment: what must arrive waits for that.
+        let waits = self.is_moving() && matches!(level, Level::Ordered | Level::Unordered | Level::Quickest);
+        if !self.mail.open && !waits {
             return Err(self.unheard());
         }
         if self.mail.congested && !level.in_datagrams() {
@@ -72,9 +86,32 @@ impl Seat {
 
     /// Something arrived that the server sent to be reliable and unordered. It may be here before the welcome.
     pub fn handle_unordered(&mut self, bytes: &[u8]) -> Result<(), SeatError> {
+        if !self.mail.open {
+            self.mail.early_bytes += bytes.len() + 64;
+            if self.mail.early_bytes > MAX_EARLY {
+                return Err(SeatError::Level(LevelError::Full));
+            }
+            self.mail.early.push(bytes.to_vec());
+            return Ok(());
+        }
         self.mail.levels.handle_unordered(bytes).map_err(SeatError::Level)?;
         self.hand_out();
         Ok(())
+    }
+
+    /// The server has let us in: goes on with what was said before, if we are who we were.
+    pub(super) fn open_mail(&mut self, again: bool, now: Instant) {
+        let early = std::mem::take(&mut self.mail.early);
+        if again {
+            self.mail.levels.begin_again(now);
+        } else {
+            self.mail = Mail::new(self.config.max_datagram);
+        }
+        (self.mail.open, self.mail.early_bytes) = (true, 0);
+        for bytes in early {
+            let _ = self.handle_unordered(&bytes);
+        }
+        self.collect_mail(now);
     }
 
     /// A message of the game arrived in order.

@@ -7,6 +7,7 @@ mod config;
 mod echo;
 mod inside;
 mod messages;
+mod moving;
 mod ownership;
 mod peers;
 mod present;
@@ -26,6 +27,7 @@ use evenkeel::{
 };
 use inside::Inside;
 use messages::Mail;
+use moving::Moves;
 use peers::Peers;
 use present::Present;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -66,6 +68,10 @@ pub struct Seat {
     own: BTreeMap<EntityId, (EntityConfig, Vec<u8>)>,
     /// What was given to this player and not adopted yet.
     given: BTreeMap<EntityId, protocol::Entity>,
+    /// What this player gave up, and what it said of that, until the server has heard it.
+    parted: BTreeMap<EntityId, ToServer>,
+    /// Where the session goes on.
+    moves: Moves,
     /// Who else is here.
     players: BTreeSet<HostId>,
     /// What the server has told since its welcome of who and what is here.
@@ -96,6 +102,8 @@ impl Seat {
             made: 0,
             own: BTreeMap::new(),
             given: BTreeMap::new(),
+            parted: BTreeMap::new(),
+            moves: Moves::default(),
             players: BTreeSet::new(),
             present: Present::default(),
             outgoing: VecDeque::new(),
@@ -118,13 +126,14 @@ impl Seat {
     /// The connection was lost, and there is another: asks to be let in again, with what one owns.
     pub fn reconnect(&mut self) -> Result<(), MessageError> {
         self.outgoing.clear();
-        self.mail = Mail::new(self.config.max_datagram);
+        self.mail.close();
+        self.moves.connect(false);
         self.knock()
     }
 
     /// The connection to the server was lost: tells the game.
     pub fn handle_lost(&mut self, why: &str, now: Instant) {
-        self.mail.set_open(false);
+        self.mail.close();
         self.handle_alone(now);
         self.tell(SeatEvent::Lost { why: why.to_owned() });
     }
@@ -213,9 +222,12 @@ impl Seat {
         match protocol::decode(bytes).map_err(SeatError::Message)? {
             ToPlayer::Welcome(welcome) => self.come_in(*welcome, now)?,
             ToPlayer::Refused(refusal) => {
-                // A server that ends may be back soon; whoever is not wanted is not wanted then either.
-                self.refused = !matches!(refusal, Refusal::Ending | Refusal::Full);
-                self.tell(SeatEvent::Refused(refusal));
+                // Whoever is not wanted where it was sent is still at home where it was, and hears that it stayed.
+                if !self.moves.is_there() {
+                    // A server that ends may be back soon; whoever is not wanted is not wanted then either.
+                    self.refused = !matches!(refusal, Refusal::Ending | Refusal::Full);
+                    self.tell(SeatEvent::Refused(refusal));
+                }
             }
             ToPlayer::Present { players, entities, last } => self.look_around(players, entities, last, now)?,
             ToPlayer::Came(player) => self.greet(player),
@@ -234,6 +246,7 @@ impl Seat {
             }
             ToPlayer::Rule(rule) => self.place_by(rule, now),
             ToPlayer::Ending { why } => self.tell(SeatEvent::Ending { why }),
+            ToPlayer::Move(place) => self.be_moved(place, now),
             // A seat never asks for them.
             ToPlayer::Sessions { .. } => {}
         }
@@ -249,6 +262,9 @@ impl Seat {
 
     fn come_in(&mut self, welcome: Welcome, now: Instant) -> Result<(), SeatError> {
         let again = welcome.again && self.inside.as_ref().is_some_and(|inside| inside.you == welcome.you);
+        if self.moves.is_there() && !again {
+            return Err(SeatError::Welcome("it does not know who we were".into()));
+        }
         let time = self.clock.now(now).unwrap_or(GlobalTime::MIN);
         if again {
             let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
@@ -260,16 +276,25 @@ impl Seat {
             self.peers.begin_anew();
             self.own.clear();
             self.given.clear();
+            self.parted.clear();
             self.players.clear();
+        }
+        let moved = self.moves.arrive();
+        if moved.is_some() {
+            // It is as much the server as the one before, but has another clock.
+            self.leader = None;
         }
         self.present = Present::default();
         for peer in self.linked().collect::<Vec<_>>() {
             self.say(&ToServer::Linked { peer, up: true }).map_err(SeatError::Message)?;
         }
         self.alone = false;
-        self.mail.set_open(true);
         self.tell(SeatEvent::Welcome { you: welcome.you, again });
+        if let Some(url) = moved {
+            self.tell(SeatEvent::Moved { url });
+        }
         self.follow(welcome.leader, now);
+        self.open_mail(again, now);
         Ok(())
     }
 

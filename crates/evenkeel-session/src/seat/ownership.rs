@@ -56,8 +56,7 @@ impl Seat {
         if self.given.remove(&entity).is_none() {
             inside.remove_entity(entity, time)?;
         }
-        self.own.remove(&entity);
-        self.say(&ToServer::Unmake { entity }).map_err(SeatError::Message)
+        self.part_with(entity, ToServer::Unmake { entity })
     }
 
     /// Gives an entity of one's own to another player, or to the server ([`SERVER`]). It goes on as it was until the new owner
@@ -71,8 +70,15 @@ impl Seat {
         if self.given.remove(&entity).is_none() {
             inside.release(entity, via, time)?;
         }
+        self.part_with(entity, ToServer::Give { entity, to })
+    }
+
+    /// It is not ours any more, and the server must hear it: if the connection is lost meanwhile, it is said again.
+    fn part_with(&mut self, entity: EntityId, word: ToServer) -> Result<(), SeatError> {
         self.own.remove(&entity);
-        self.say(&ToServer::Give { entity, to }).map_err(SeatError::Message)
+        self.say(&word).map_err(SeatError::Message)?;
+        self.parted.insert(entity, word);
+        Ok(())
     }
 
     /// Takes what was given ([`SeatEvent::Given`]): from now on this player [observes](Self::observe) it.
@@ -110,6 +116,7 @@ impl Seat {
         if Some(entity.owner) == self.you() {
             return;
         }
+        self.parted.remove(&entity.entity);
         let via = self.via(entity.owner);
         // It was ours until the server gave it to somebody else.
         if self.own.remove(&entity.entity).is_some() {
@@ -126,6 +133,7 @@ impl Seat {
 
     /// The server says that an entity is ours.
     pub(super) fn be_given(&mut self, entity: Entity) {
+        self.parted.remove(&entity.entity);
         if let Some(inside) = &mut self.inside {
             inside.registry.insert(entity.entity, (entity.owner, entity.epoch));
         }
@@ -150,6 +158,7 @@ impl Seat {
             inside.unregister(entity, at_once, time);
         }
         self.given.remove(&entity);
+        self.parted.remove(&entity);
         self.tell(SeatEvent::Gone { entity });
     }
 }

@@ -28,6 +28,9 @@ impl Seat {
             let mine = Some(entity.owner) == self.you();
             if !mine {
                 self.hear_of(entity, now);
+            } else if let Some(word) = self.parted.get(&entity.entity).cloned() {
+                // The server has not heard yet that we gave it up.
+                self.say(&word).map_err(SeatError::Message)?;
             } else if !self.own.contains_key(&entity.entity) && !self.given.contains_key(&entity.entity) {
                 // It was given to us, or we gave it away, when nobody was listening.
                 self.be_given(entity);
@@ -38,6 +41,7 @@ impl Seat {
 
     fn miss_the_others(&mut self, now: Instant) -> Result<(), SeatError> {
         let Present { players, entities } = std::mem::take(&mut self.present);
+        self.parted.retain(|entity, _| entities.contains(entity));
         for host in self.players.difference(&players).copied().collect::<Vec<_>>() {
             self.part(host, "it left meanwhile".into());
         }
