@@ -212,3 +212,43 @@ fn strategies_are_compared_over_seeds() {
         assert!(output.status.code() == Some(2) && errors(&output).contains(wanted), "{}", errors(&output));
     }
 }
+
+/// What `watch` says to these events.
+fn watched(arguments: &[&str], events: &str) -> Output {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_evenkeel"))
+        .args(["sites", "watch"])
+        .args(arguments)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Whoever ends early does not read it all.
+    let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), events.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn who_watches_is_told_when_other_servers_are_worth_it() {
+    let square = write(&folder("sites-watch"), "square.csv", SQUARE);
+    let given = ["--rtt", text(&square), "--candidates", "Oslo,Rome,Lima"];
+    let events = "{\"at_s\": 0, \"servers\": [\"Rome\"]}\n\
+                  {\"at_s\": 1, \"join\": \"Ada\", \"rtt_ms\": {\"Oslo\": 10, \"Rome\": 100, \"Lima\": 200}}\n\
+                  {\"at_s\": 2, \"leave\": \"Nobody\"}\n\
+                  {\"at_s\": 100, \"join\": \"Bo\", \"rtt_ms\": {\"Oslo\": 200, \"Rome\": 110, \"Lima\": 10}}\n";
+    let output = watched(&given, events);
+    assert!(output.status.success(), "{}", errors(&output));
+    assert!(errors(&output).contains("line 3: "), "{}", errors(&output));
+    let advice: Vec<Value> =
+        String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&advice[0]["start"], &advice[0]["stop"]), (&serde_json::json!(["Oslo"]), &serde_json::json!(["Rome"])));
+    assert_eq!(advice[1]["start"], serde_json::json!(["Lima"]), "{advice:?}");
+
+    let strict = watched(&[&given[..], &["--strict"]].concat(), events);
+    assert_eq!(strict.status.code(), Some(2));
+    assert!(errors(&strict).contains("line 3: ") && !strict.stdout.is_empty());
+    let reluctant = watched(&[&given[..], &["--hysteresis", "95"]].concat(), events);
+    assert!(reluctant.status.success() && reluctant.stdout.is_empty(), "{:?}", reluctant.stdout);
+    let bad = watched(&[&given[..], &["--pause-s", "-1"]].concat(), events);
+    assert_eq!((bad.status.code(), errors(&bad).lines().count()), (Some(2), 1));
+}
