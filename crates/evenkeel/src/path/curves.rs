@@ -261,3 +261,16 @@ fn what_is_not_finite_is_said_to_be_unknown() {
     let integral = distance_integral(&broken, 0.0, &Motion::stationary(Vec3::ZERO), 0.0, 1.0);
     assert!(integral.value.is_nan() && integral.error_bound == f64::INFINITY);
 }
+
+/// The estimate of one panel was a third of its error.
+#[test]
+fn a_pass_beside_one_line() {
+    let lift = |y: f64, p: f64, v: f64, a: f64| {
+        Motion::accelerated(Vec3::new(0.0, y, p), Vec3::new(0.0, 0.0, v), Vec3::new(0.0, 0.0, a))
+    };
+    let a = lift(0.07510953660003185, 15.836983355480061, -7.5140642206356985, 3.1338125499414757);
+    let b = lift(0.0, 0.0, 5.346959860220967, -0.4265963000518225);
+    let case = (a, 0.0, b, 0.2641970714083413, 4.2341655249730445);
+    let error = relative_error(case);
+    assert!(error < 1e-12, "{error:e}");
+}
