@@ -71,9 +71,10 @@ fn shots_are_seen_by_all_and_told_to_the_referee_who_alone_decides() {
     // A player is not the referee.
     let hit = Word::Hit(Hit { shooter: ada, target: bob, shot: 1 });
     let scores = Word::Scores(vec![Score { host: bob, hits: 99, deaths: 0 }]);
-    for word in [&hit, &scores, &Word::Rules(Rules { game: GameKind::Ships, ..Rules::default() })] {
-        // As the server passes on what Ada says, surely and in no order.
-        let passed_on = [&[APPLICATION, 1, ada.0 as u8 + 1][..], &word.emit()].concat();
+    let rules = Word::Rules(Rules { game: GameKind::Ships, ..Rules::default() });
+    for (number, word) in (1_000u32..).zip([&hit, &scores, &rules]) {
+        // As the server passes on what Ada says, surely and in no order, with a number that it has not come to yet.
+        let passed_on = [&[APPLICATION, 1][..], &number.to_le_bytes(), &[ada.0 as u8 + 1], &word.emit()].concat();
         assert_eq!(world.call(1, |now| Call::Handle(2, now), &passed_on).0, 0);
     }
     world.run(100, |_| {});
