@@ -1,0 +1,1 @@
+//! Traces, from traffic and from the game's own recordings.

@@ -1,0 +1,1 @@
+//! The real game on one machine: server, displays and clients, started and stopped.
