@@ -55,8 +55,10 @@ pub enum Cause {
     Angle,
     /// The time threshold passed.
     Time,
-    /// The application asked for it, or relayed a vector that another host generated.
+    /// It was relayed: another host generated it, and nobody here knows why.
     Forced,
+    /// The application announced it: everybody is told, whatever the policy says.
+    Announced,
 }
 
 impl Default for Threshold {

@@ -38,6 +38,9 @@ pub struct SenderConfig {
     /// Whether an entity's newest vector is sent again when the last one sent is lost. The papers leave that to the
     /// heartbeat. Default: yes.
     pub resend_lost: bool,
+    /// Whoever has been sent nothing about an entity for this long gets its next vector whatever the policy says: for games that
+    /// take silence for a lost connection. Heartbeats bound how much longer that may take. Default: `None`, the policy alone decides.
+    pub longest_silence: Option<Duration>,
     /// Whether reception times are believed as claimed, because receivers are one's own. Default: no.
     pub trust_receipts: bool,
     /// Makes the nonces unpredictable: give every sender random bytes of its own where receivers might lie. Default: zeros.
@@ -80,6 +83,7 @@ impl Default for SenderConfig {
             window: Some(Duration::from_secs(20)),
             books: true,
             resend_lost: true,
+            longest_silence: None,
             trust_receipts: false,
             secret: [0; 16],
             constraint: None,

@@ -3,7 +3,7 @@
 use super::outbox::Outgoing;
 use super::{Sender, SenderError, Timer};
 use crate::ids::EntityId;
-use crate::ledger::{EntityIndex, Held, ReceiverIndex, Vector};
+use crate::ledger::{EntityIndex, Held, PairBook, ReceiverIndex, Vector};
 use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Overtaken, Trigger};
 use crate::time::{Duration, GlobalTime};
@@ -46,6 +46,42 @@ impl Sender {
         self.shadow(entity, motion, now);
         let Some(cause) = self.due(entity, motion, now) else { return Ok(None) };
         self.export(entity, motion, now, cause)
+    }
+
+    /// Tells how an entity moves from now on, and tells everybody at once, whether or not a vector is due and whatever the policy
+    /// says: for what the rules of a game let nobody miss, such as a jump, a teleport or a hit. The policy hears of it, so that what
+    /// it costs comes out of its budget.
+    ///
+    /// ```
+    /// use evenkeel::policy::{self, Budget};
+    /// use evenkeel::{EntityId, GlobalTime, HostId, Motion, Sender, SenderConfig, Threshold, Vec3};
+    ///
+    /// let every_tenth = policy::by_name("base/10", Budget::of_base(1, 10), 0)?;
+    /// let mut sender = Sender::new(SenderConfig { policy: every_tenth, ..SenderConfig::default() })?;
+    /// sender.add_receiver(HostId(1), GlobalTime::ZERO)?;
+    /// sender.add_entity(EntityId(7), Threshold::within(0.1), GlobalTime::ZERO)?;
+    /// let told = |sender: &mut Sender, now| sender.poll_transmit(now).is_some();
+    ///
+    /// let at = |x| Motion::stationary(Vec3::new(x, 0.0, 0.0));
+    /// let second = GlobalTime::from_millis;
+    /// sender.observe_motion(EntityId(7), &at(0.0), second(0))?;
+    /// assert!(told(&mut sender, second(0)), "the first vector goes to everybody");
+    /// sender.observe_motion(EntityId(7), &at(5.0), second(100))?;
+    /// assert!(!told(&mut sender, second(100)), "the policy keeps the second to itself");
+    /// sender.announce(EntityId(7), &at(9.0), second(200))?;
+    /// assert!(told(&mut sender, second(200)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn announce(&mut self, id: EntityId, motion: &Motion, now: GlobalTime) -> Result<(), SenderError> {
+        let entity = self.entity(id)?;
+        if !motion.is_valid() {
+            return Err(SenderError::NotFinite(id));
+        }
+        self.advance(now)?;
+        self.shadow(entity, motion, now);
+        let cause = if self.ledger.newest(entity).is_none() { Cause::First } else { Cause::Announced };
+        self.export(entity, motion, now, cause)?;
+        Ok(())
     }
 
     /// Passes on a vector that another host generated, without a trigger of one's own: what a relay server does. The
@@ -209,10 +245,7 @@ impl Sender {
             }
             match *decision {
                 Decision::Now => self.queue_newest(entity, receiver, false),
-                // Whoever has nothing, or waits for what is now old, gets the newest whatever the policy says.
-                _ if trigger.cause == Cause::First || pair.queued != 0 || pair.last_sent().is_none() => {
-                    self.queue_newest(entity, receiver, false);
-                }
+                _ if self.must_hear(trigger, pair) => self.queue_newest(entity, receiver, false),
                 Decision::At(at) if at <= trigger.at => self.queue_newest(entity, receiver, false),
                 Decision::At(at) => self.hold(entity, receiver, trigger.vector, at),
                 Decision::Not => {}
@@ -221,9 +254,48 @@ impl Sender {
         self.decisions = decisions;
     }
 
+    /// Whether a receiver gets a vector whatever the policy says: it is for everybody, or the receiver has nothing, waits for what is
+    /// now old, or has been left alone for too long.
+    fn must_hear(&self, trigger: &Trigger, pair: &PairBook) -> bool {
+        let silent = |sent: GlobalTime| self.longest_silence.is_some_and(|longest| trigger.at.since(sent) >= longest);
+        matches!(trigger.cause, Cause::First | Cause::Announced)
+            || pair.queued != 0
+            || pair.last_sent().is_none_or(|flight| silent(flight.sent))
+    }
+
     fn hold(&mut self, entity: EntityIndex, receiver: ReceiverIndex, number: u32, until: GlobalTime) {
         self.ledger.entities[entity.0].pairs[receiver.0].held = Some(Held { vector: number, until });
         let host = self.ledger.host(receiver);
         self.set_timer(until, Timer::Release { entity, host, number });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::{Budget, by_name};
+    use crate::{Duration, EntityId, GlobalTime, HostId, Pose, Sender, SenderConfig, Threshold, Vec3};
+
+    /// When a receiver of every hundredth vector of an entity that jumps about ten times a second is sent something.
+    fn told(longest_silence: Option<Duration>) -> alloc::vec::Vec<i64> {
+        let policy = by_name("base/100", Budget::of_base(1, 100), 0).unwrap();
+        let config = SenderConfig { policy, longest_silence, resend_lost: false, ..SenderConfig::default() };
+        let mut sender = Sender::new(config).unwrap();
+        sender.add_receiver(HostId(1), GlobalTime::ZERO).unwrap();
+        sender.add_entity(EntityId(7), Threshold::within(0.1), GlobalTime::ZERO).unwrap();
+        let mut told = alloc::vec::Vec::new();
+        for tick in 0..60 {
+            let now = GlobalTime::from_millis(100 * tick);
+            sender.observe(EntityId(7), Pose::at(Vec3::new((tick % 2) as f64, 0.0, 0.0)), now).unwrap();
+            if sender.poll_transmit(now).is_some() {
+                told.push(100 * tick);
+            }
+        }
+        told
+    }
+
+    #[test]
+    fn nobody_is_left_alone_for_longer_than_the_longest_silence() {
+        assert_eq!(told(None), [0]);
+        assert_eq!(told(Some(Duration::from_secs(2))), [0, 2000, 4000]);
     }
 }

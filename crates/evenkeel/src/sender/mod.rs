@@ -99,6 +99,7 @@ pub struct Sender {
     max_entities: usize,
     max_receivers: usize,
     resend_lost: bool,
+    longest_silence: Option<Duration>,
     trust_receipts: bool,
     secret: [u8; 16],
 }
@@ -245,6 +246,7 @@ impl Sender {
             max_entities: config.max_entities,
             max_receivers: config.max_receivers,
             resend_lost: config.resend_lost,
+            longest_silence: config.longest_silence,
             trust_receipts: config.trust_receipts,
             secret: config.secret,
         })
