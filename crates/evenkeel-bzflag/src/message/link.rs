@@ -3,7 +3,7 @@
 use super::bytes::emit_with;
 use super::{Code, Frame, MessageError};
 
-/// The server asks for an echo of a number; the client sends the same message back. Both go over UDP if they can.
+/// The server asks for an echo of a number, over UDP if it can; the client sends the same message back, over TCP always.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LagPing(pub u16);
 
@@ -21,13 +21,13 @@ impl LagPing {
     }
 }
 
-/// The first packet over UDP, either way: from now on this address and port belong to the player. The client sends it but
-/// once, and without it stays on TCP.
+/// A client's first packet over UDP: from now on its address and port are the player's. It is sent but once, and without it
+/// the player stays on TCP. (The server answers by the same message without a payload.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UdpLinkRequest(pub u8);
 
 impl UdpLinkRequest {
-    /// Reads what a client sends.
+    /// Reads it.
     pub fn parse(frame: Frame<'_>) -> Result<Self, MessageError> {
         let mut bytes = frame.expect(Code::UDP_LINK_REQUEST)?;
         let request = Self(bytes.u8("the player")?);
