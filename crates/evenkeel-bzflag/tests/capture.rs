@@ -5,6 +5,8 @@
 //! for the channel (0 TCP to the server, 1 TCP from it, 2 and 3 the same of UDP), one for the connection, two for the
 //! length, and the bytes.
 
+#![allow(clippy::unwrap_used)]
+
 use evenkeel_bzflag::message::*;
 use std::collections::BTreeMap;
 
@@ -139,20 +141,22 @@ fn named((code, counts): (&str, [usize; 4])) -> (String, [usize; 4]) {
 fn players_and_variables_are_known_from_what_was_said() {
     let capture = include_bytes!("data/default.cap");
     let stream = &streams(&records(capture))[&(TCP_FROM_SERVER, 0)];
-    let (mut names, mut gravity) = (BTreeMap::new(), None);
+    let (mut names, mut variables) = (BTreeMap::new(), Variables::default());
     for frame in frames(stream).map(Result::unwrap) {
         match frame.code {
             Code::ADD_PLAYER => {
                 let added = AddPlayer::parse(frame).unwrap();
                 names.insert(added.player, added.callsign.to_string());
             }
-            Code::SET_VAR => gravity = SetVar::parse(frame).unwrap().get("_gravity").or(gravity),
+            Code::SET_VAR => variables.set(&SetVar::parse(frame).unwrap()),
             _ => {}
         }
     }
     let names: Vec<_> = names.values().map(String::as_str).collect();
     assert_eq!(names, ["tester", "tester00", "tester01", "tester02", "watcher"]);
-    assert_eq!(gravity, Some(&b"-9.8"[..]));
+    for (name, number) in [("_gravity", -9.8), ("_muzzleFront", 4.42), ("_muzzleHeight", 1.57), ("_tankSpeed", 25.0)] {
+        assert!((variables.number(name).unwrap() - number).abs() < 1e-9, "{name}");
+    }
     let stream = &streams(&records(capture))[&(0, 0)];
     let enter = frames(stream).flatten().find(|frame| frame.code == Code::ENTER).unwrap();
     assert_eq!(Enter::parse(enter).unwrap().callsign.to_string(), "tester");

@@ -31,6 +31,7 @@ mod shot;
 mod status;
 mod tank;
 mod text;
+mod variables;
 mod vars;
 
 pub use code::Code;
@@ -43,4 +44,5 @@ pub use shot::{ShotBegin, ShotEnd};
 pub use status::Status;
 pub use tank::{Precision, TankUpdate};
 pub use text::Text;
+pub use variables::Variables;
 pub use vars::SetVar;

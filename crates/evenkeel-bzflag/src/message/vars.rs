@@ -5,7 +5,7 @@ use super::{Code, Frame, MAX_PAYLOAD, MessageError};
 
 /// Variables that were set, in order. The server sends all of them to who joins, and later those that change.
 ///
-/// A value is a number or an expression of other variables: the end of the barrel is at `_tankRadius + 0.1`.
+/// A value is a number or an expression of other variables: [`Variables`](super::Variables) knows what it amounts to.
 ///
 /// ```
 /// use evenkeel_bzflag::message::{MessageError, SetVar, frames};
