@@ -1,0 +1,165 @@
+//! One client's connections: to it, and on its behalf to the server.
+
+use super::engine::Input;
+use super::queue::Direction;
+use crate::message::FrameReader;
+use evenkeel::{GlobalTime, HostId};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpStream, UdpSocket};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+/// So many writes may wait for a slow end before its connection is given up.
+const WRITES: usize = 1024;
+
+/// The server silently drops datagrams from ports whose low byte is below this.
+const LEAST_LOW_BYTE: u16 = 4;
+
+/// One side of a client's connections.
+pub(super) struct Side {
+    pub(super) reader: FrameReader,
+    /// What has arrived before the hello is complete.
+    pub(super) hello: Vec<u8>,
+    pub(super) greeted: bool,
+    writer: mpsc::Sender<Vec<u8>>,
+    reading: AbortHandle,
+}
+
+/// One client's connections.
+pub(super) struct Link {
+    pub(super) client: Side,
+    pub(super) server: Side,
+    /// Where the client's stream comes from.
+    pub(super) address: SocketAddr,
+    /// Where its datagrams come from, once one came.
+    pub(super) datagrams: Option<SocketAddr>,
+    /// From where datagrams go to the server on its behalf.
+    pub(super) up: Arc<UdpSocket>,
+    receiving: AbortHandle,
+    /// By when it must have been greeted.
+    pub(super) deadline: GlobalTime,
+    pub(super) player: Option<u8>,
+}
+
+impl Link {
+    pub(super) fn new(
+        host: HostId,
+        streams: (TcpStream, TcpStream),
+        address: SocketAddr,
+        up: UdpSocket,
+        deadline: GlobalTime,
+        inputs: &mpsc::Sender<Input>,
+    ) -> Self {
+        let up = Arc::new(up);
+        let receiving = tokio::spawn(receive(host, up.clone(), inputs.clone())).abort_handle();
+        Self {
+            client: Side::new(host, Direction::Up, streams.0, inputs),
+            server: Side::new(host, Direction::Down, streams.1, inputs),
+            address,
+            datagrams: None,
+            up,
+            receiving,
+            deadline,
+            player: None,
+        }
+    }
+
+    /// The side that something going this way comes from.
+    pub(super) fn source(&mut self, direction: Direction) -> &mut Side {
+        match direction {
+            Direction::Up => &mut self.client,
+            Direction::Down => &mut self.server,
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.receiving.abort();
+    }
+}
+
+impl Side {
+    fn new(host: HostId, direction: Direction, stream: TcpStream, inputs: &mpsc::Sender<Input>) -> Self {
+        // It makes no difference to what is right, only to when.
+        let _ = stream.set_nodelay(true);
+        let (from, to) = stream.into_split();
+        let (writer, writes) = mpsc::channel(WRITES);
+        tokio::spawn(write(to, writes));
+        let reading = tokio::spawn(read(host, direction, from, inputs.clone())).abort_handle();
+        Self { reader: FrameReader::default(), hello: Vec::new(), greeted: false, writer, reading }
+    }
+
+    /// Sends something. Answers whether there was room for it.
+    pub(super) fn write(&self, bytes: Vec<u8>) -> bool {
+        self.writer.try_send(bytes).is_ok()
+    }
+}
+
+impl Drop for Side {
+    /// What was written still goes out; nothing more is read.
+    fn drop(&mut self) {
+        self.reading.abort();
+    }
+}
+
+/// A socket from which the server takes datagrams, at the same address as a stream.
+pub(super) async fn socket_beside(stream: &TcpStream, server: SocketAddr) -> io::Result<UdpSocket> {
+    let mut address = stream.local_addr()?;
+    address.set_port(0);
+    let mut kept = Vec::new();
+    loop {
+        let socket = UdpSocket::bind(address).await?;
+        if socket.local_addr()?.port() & 255 >= LEAST_LOW_BYTE {
+            socket.connect(server).await?;
+            return Ok(socket);
+        }
+        // Kept until another is found, or the system might give the same port again.
+        kept.push(socket);
+    }
+}
+
+async fn read(host: HostId, direction: Direction, mut from: OwnedReadHalf, inputs: mpsc::Sender<Input>) {
+    let mut buffer = [0; 4096];
+    loop {
+        let input = match from.read(&mut buffer).await {
+            Ok(0) => Input::Closed { host, direction, why: None },
+            Ok(length) => Input::Bytes { host, direction, bytes: buffer[..length].to_vec() },
+            Err(problem) => Input::Closed { host, direction, why: Some(problem) },
+        };
+        let last = matches!(input, Input::Closed { .. });
+        if inputs.send(input).await.is_err() || last {
+            return;
+        }
+    }
+}
+
+async fn write(mut to: OwnedWriteHalf, mut writes: mpsc::Receiver<Vec<u8>>) {
+    while let Some(bytes) = writes.recv().await {
+        if to.write_all(&bytes).await.is_err() {
+            // The reader of the same stream sees it too.
+            return;
+        }
+    }
+    let _ = to.shutdown().await;
+}
+
+async fn receive(host: HostId, socket: Arc<UdpSocket>, inputs: mpsc::Sender<Input>) {
+    let mut buffer = [0; 2048];
+    loop {
+        match socket.recv(&mut buffer).await {
+            Ok(length) => {
+                let bytes = buffer[..length].to_vec();
+                if inputs.send(Input::FromServer { host, bytes }).await.is_err() {
+                    return;
+                }
+            }
+            // The server's port is closed: its stream tells. Not so fast that nothing else gets done meanwhile.
+            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What the relay knows of the tanks, and what it does about their updates and shots.
+
+use super::{Out, Relay, Way};
+use crate::desk::{Kind, Seen, Told};
+use crate::message::{Frame, ShotBegin, Status, TankUpdate};
+use evenkeel::{Duration, EntityId, GlobalTime, HostId};
+
+/// An update older than this is not advanced by more: its client's clock is not to be trusted.
+const OLDEST: Duration = Duration::from_secs(3);
+
+/// What clients must hear of at once: it changes the rule by which they place a tank, or is seen in another way.
+const TOLD_AT_ONCE: Status =
+    Status(Status::ALIVE.0 | Status::PAUSED.0 | Status::FALLING.0 | Status::TELEPORTING.0 | Status::FLAG_ACTIVE.0);
+
+/// One player's tank.
+pub(super) struct Tank {
+    /// The newest that was heard of it from the server, or from its client before that.
+    update: TankUpdate,
+    /// The order of the newest that the server passed on.
+    passed: Option<i32>,
+    /// The name of its life, if it is alive.
+    pub(super) life: Option<EntityId>,
+    /// When something was last announced: sounds belong to that.
+    announced: Option<GlobalTime>,
+}
+
+impl Tank {
+    fn new(update: &TankUpdate) -> Self {
+        Self { update: *update, passed: None, life: None, announced: None }
+    }
+
+    /// What an update about it says besides how it moves. What is heard of it is heard once.
+    pub(super) fn like(&self, generated: GlobalTime) -> TankUpdate {
+        let heard = self.announced.is_some_and(|at| generated.since(at).abs() < Duration::from_micros(2));
+        TankUpdate {
+            sounds: self.update.sounds.filter(|_| heard),
+            status: self.update.status.with(Status::SOUND, heard && self.update.sounds.is_some()),
+            ..self.update
+        }
+    }
+
+    /// Whether what is new about it must be heard by everybody.
+    fn is_announcement(&self, update: &TankUpdate) -> bool {
+        let before = self.update;
+        let kept = |status: Status| status.0 & TOLD_AT_ONCE.0;
+        kept(update.status) != kept(before.status) || update.sounds.is_some() || update.driver != before.driver
+    }
+}
+
+impl Relay {
+    /// A client says where its tank is. The server will pass it on.
+    pub(super) fn witness(&mut self, from: HostId, update: &TankUpdate, now: GlobalTime) {
+        let alive = update.status.contains(Status::ALIVE);
+        let life = self.tanks.get(&update.player).and_then(|tank| tank.life);
+        match (alive, life) {
+            (false, Some(_)) => self.end_life(update.player, now),
+            (true, None) => self.begin_life(Some(from), update, now),
+            _ => {}
+        }
+        let life = self.tanks.get(&update.player).and_then(|tank| tank.life);
+        let (Some(life), Some(client)) = (life, self.clients.get(&from)) else { return };
+        // Conditions are put on clients that are near: what they do not add takes no time.
+        let under_way = if self.gauge.is_conditioned(from) { Duration::ZERO } else { client.least_one_way() };
+        if let Some(arrival) = client.true_stamps.arrival(update.stamp) {
+            self.gauge.truth(life, Some(from), self.rules.motion(update), arrival - under_way);
+        }
+    }
+
+    /// The server passes an update on to a client.
+    pub(super) fn tank_update(&mut self, to: HostId, way: Way, update: &TankUpdate, now: GlobalTime) {
+        self.hear(update, now);
+        let decided = self.tanks.get(&update.player).is_some_and(|tank| tank.life.is_some());
+        let alive = update.status.contains(Status::ALIVE);
+        let Some(client) = self.clients.get_mut(&to) else { return };
+        if client.playing && decided && alive {
+            return;
+        }
+        let update = TankUpdate { order: client.next_order(update.player), ..*update };
+        let mut bytes = Vec::new();
+        update.emit(&mut bytes);
+        self.out.push_back(Out { client: to, to_client: true, way, bytes });
+    }
+
+    /// Takes in the first copy of an update that the server passes on.
+    fn hear(&mut self, update: &TankUpdate, now: GlobalTime) {
+        let own =
+            self.clients.iter().find(|(_, c)| c.player == update.player).map(|(host, c)| (*host, c.made(update.stamp)));
+        let tank = self.tanks.entry(update.player).or_insert_with(|| Tank::new(update));
+        if tank.passed.is_some_and(|passed| update.order <= passed) {
+            return;
+        }
+        tank.passed = Some(update.order);
+        if own.is_none() {
+            self.follow_stranger(update, now);
+        }
+        let Some(tank) = self.tanks.get_mut(&update.player) else { return };
+        let announcement = tank.is_announcement(update);
+        tank.update = *update;
+        let Some(life) = tank.life.filter(|_| update.status.contains(Status::ALIVE)) else { return };
+        if announcement {
+            tank.announced = Some(now);
+        }
+        let made = own.and_then(|(_, made)| made).unwrap_or(now);
+        let kind = match (announcement, self.rules.dense) {
+            (true, _) => Kind::Announcement,
+            (false, true) => Kind::Frame,
+            (false, false) => Kind::Vector,
+        };
+        let age = now.since(made).max(Duration::ZERO).min(OLDEST);
+        let seen = Seen { motion: self.rules.motion(update), age, kind };
+        self.desks.iter_mut().for_each(|desk| desk.observe(life, &seen, now));
+    }
+
+    /// A tank whose client is not behind this relay: what the server passes on is all there is to know.
+    fn follow_stranger(&mut self, update: &TankUpdate, now: GlobalTime) {
+        let alive = update.status.contains(Status::ALIVE);
+        let life = self.tanks.get(&update.player).and_then(|tank| tank.life);
+        match (alive, life) {
+            (false, Some(_)) => self.end_life(update.player, now),
+            (true, None) => self.begin_life(None, update, now),
+            _ => {}
+        }
+        if let Some(life) = self.tanks.get(&update.player).and_then(|tank| tank.life) {
+            self.gauge.truth(life, None, self.rules.motion(update), now);
+        }
+    }
+
+    /// The server passes a shot on to a client, who will move the shooter to where the shot began. Where positions are advanced, that is
+    /// behind the tank: the client is told at once where it is.
+    pub(super) fn shot(&mut self, to: HostId, frame: Frame<'_>, now: GlobalTime) {
+        let Ok(shot) = ShotBegin::parse(frame) else { return };
+        let Some(life) = self.tanks.get(&shot.player).and_then(|tank| tank.life) else { return };
+        self.gauge.shot(to, life, shot.position, now);
+        for decider in 0..self.desks.len() {
+            let desk = &self.desks[decider];
+            if !desk.decider().advance {
+                continue;
+            }
+            if let Some((generated, motion)) = desk.told_last(to, life) {
+                self.tell(decider, &Told { to, tank: life, motion, generated }, now);
+            }
+        }
+    }
+
+    pub(super) fn begin_life(&mut self, own: Option<HostId>, update: &TankUpdate, now: GlobalTime) {
+        let life = self.next_life();
+        let tank = self.tanks.entry(update.player).or_insert_with(|| Tank::new(update));
+        tank.life = Some(life);
+        self.desks.iter_mut().for_each(|desk| desk.add_tank(life, own, now));
+    }
+
+    pub(super) fn end_life(&mut self, player: u8, now: GlobalTime) {
+        let Some(life) = self.tanks.get_mut(&player).and_then(|tank| tank.life.take()) else { return };
+        self.desks.iter_mut().for_each(|desk| desk.remove_tank(life, now));
+        self.gauge.died(life, now);
+    }
+}

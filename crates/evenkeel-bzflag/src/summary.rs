@@ -1,0 +1,98 @@
+//! What came of a run, in numbers.
+
+use crate::relay::Relay;
+use serde::Serialize;
+
+/// What every decider's clients saw.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// One per decider; the first was live.
+    pub deciders: Vec<DeciderSummary>,
+    /// The clients' round trips as measured at the end, in milliseconds.
+    pub round_trips_ms: Vec<(String, f64)>,
+}
+
+/// What one decider's clients saw.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeciderSummary {
+    /// What tables call it.
+    pub name: String,
+    /// Whether clients were really told what it decided.
+    pub live: bool,
+    /// One per client.
+    pub clients: Vec<ClientSummary>,
+    /// Over clients.
+    pub mean_m: f64,
+    /// The standard deviation over clients.
+    pub std_m: f64,
+    /// The worst client's mean.
+    pub max_m: f64,
+    /// Updates sent, over all clients.
+    pub updates: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What one client saw.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClientSummary {
+    /// Its name.
+    pub name: String,
+    /// The mean distance between where tanks were and where they were shown.
+    pub mean_m: f64,
+    /// What is not exceeded for 99 % of the time, to 2 cm.
+    pub p99_m: f64,
+    /// The largest.
+    pub largest_m: f64,
+    /// For how long tanks were seen, added up over tanks.
+    pub seconds: f64,
+    /// For how long living tanks were not seen at all.
+    pub unseen_seconds: f64,
+    /// Updates sent to it.
+    pub updates: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Summary {
+    /// What a relay's clients have seen so far.
+    pub fn of(relay: &Relay) -> Self {
+        let deciders = relay.desks().iter().enumerate().map(|(index, desk)| {
+            let clients = relay.gauge().seen(index).map(|(name, sums)| ClientSummary {
+                name: name.to_owned(),
+                mean_m: sums.mean_m(),
+                p99_m: sums.quantile_m(0.99),
+                largest_m: sums.largest_m,
+                seconds: sums.seconds,
+                unseen_seconds: sums.unseen_seconds,
+                updates: sums.updates,
+                bytes: sums.bytes,
+            });
+            DeciderSummary::new(desk.decider().name(), index == 0, clients.collect())
+        });
+        let round_trips = relay
+            .round_trips()
+            .map(|(name, trip)| (name.to_owned(), trip.map_or(f64::NAN, |trip| trip.as_millis_f64())));
+        Self { deciders: deciders.collect(), round_trips_ms: round_trips.filter(|(_, ms)| ms.is_finite()).collect() }
+    }
+}
+
+impl DeciderSummary {
+    fn new(name: String, live: bool, clients: Vec<ClientSummary>) -> Self {
+        let means: Vec<f64> =
+            clients.iter().filter(|client| client.seconds > 0.0).map(|client| client.mean_m).collect();
+        let count = means.len().max(1) as f64;
+        let mean_m = means.iter().sum::<f64>() / count;
+        let variance = means.iter().map(|m| (m - mean_m) * (m - mean_m)).sum::<f64>() / count;
+        Self {
+            name,
+            live,
+            mean_m,
+            std_m: variance.sqrt(),
+            max_m: means.iter().copied().fold(0.0, f64::max),
+            updates: clients.iter().map(|client| client.updates).sum(),
+            bytes: clients.iter().map(|client| client.bytes).sum(),
+            clients,
+        }
+    }
+}
