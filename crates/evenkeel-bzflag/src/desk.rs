@@ -169,8 +169,9 @@ impl Desk {
     /// What a tank does, as told so long after it was so. With `announce`, nobody may miss it; a `vector` is what its owner's own
     /// trigger chose to export.
     pub fn observe(&mut self, tank: EntityId, seen: &Seen, now: GlobalTime) {
-        let age = if self.decider.advance { seen.age.as_secs_f64() } else { 0.0 };
-        let motion = seen.motion.advanced(age);
+        // Without, the path is seen as late as it comes, but not as uneven: its owner's trigger knows of no delays.
+        let age = if self.decider.advance { seen.age } else { seen.held_up };
+        let motion = seen.motion.advanced(age.as_secs_f64());
         let taken = match seen.kind {
             Kind::Announcement => self.sender.announce(tank, &motion, now),
             Kind::Frame => self.sender.observe_motion(tank, &motion, now).map(drop),
@@ -242,6 +243,8 @@ impl StandIn {
 pub struct Seen {
     /// How it moved.
     pub motion: Motion,
+    /// By how much more it was held up on the way here than the luckiest update.
+    pub held_up: Duration,
     /// How long ago that was.
     pub age: Duration,
     /// What to do about it.

@@ -18,11 +18,24 @@ pub enum Way {
 /// The server numbers its lag pings below 10,000; ours are told from them by this bit.
 const OURS: u16 = 0x8000;
 
-/// How often the relay pings a client.
-const PING_EVERY: Duration = Duration::from_millis(250);
+/// How often the relay pings a client. Not in step with its frames: a ping waits for the end of one, and on average for half of one only
+/// if pings come at all parts of it.
+const PING_EVERY: Duration = Duration::from_millis(237);
 
 /// So many pings may be unanswered; older ones are given up.
 const PINGS: usize = 64;
+
+/// No update counts as later than this: its client's clock is not to be trusted.
+const OLDEST: Duration = Duration::from_secs(3);
+
+/// How late an update is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lateness {
+    /// By how much more it was held up on the way than the luckiest.
+    pub(super) held_up: Duration,
+    /// How long ago it was made.
+    pub(super) age: Duration,
+}
 
 pub(super) struct Client {
     pub(super) player: u8,
@@ -106,9 +119,11 @@ impl Client {
         self.path.least_round_trip().unwrap_or(Duration::ZERO).mul_f64(0.5)
     }
 
-    /// When an update with this stamp was made, as far as round trips tell.
-    pub(super) fn made(&self, stamp: f32) -> Option<GlobalTime> {
-        Some(self.stamps.arrival(stamp)? - self.least_one_way())
+    /// How late an update with this stamp is now: by how much it was held up, and how long ago it was made, as far as round trips tell.
+    pub(super) fn lateness(&self, stamp: f32, now: GlobalTime) -> Lateness {
+        let held_up = self.stamps.arrival(stamp).map_or(Duration::ZERO, |arrival| now.since(arrival));
+        let held_up = held_up.max(Duration::ZERO).min(OLDEST);
+        Lateness { held_up, age: (held_up + self.least_one_way()).min(OLDEST) }
     }
 }
 

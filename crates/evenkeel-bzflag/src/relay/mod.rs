@@ -268,14 +268,15 @@ impl Relay {
     fn tell(&mut self, decider: usize, told: &Told, now: GlobalTime) {
         let Some(client) = self.clients.get_mut(&told.to) else { return };
         let Some(tank) = self.tanks.values().find(|tank| tank.life == Some(told.tank)) else { return };
-        let mut ahead = 0.0;
-        if self.desks[decider].decider().advance {
+        let ahead = if self.desks[decider].decider().advance {
             let frames_per_second = self.config.frames_per_second;
             let counts_from = now + client.one_way(frames_per_second) - half_a_frame(frames_per_second);
-            ahead = counts_from.since(told.generated).as_secs_f64();
-        }
-        let like = tank.like(told.generated);
-        let update = TankUpdate { order: 0, ..self.rules.update(&told.motion, ahead, &like) };
+            counts_from.since(told.generated)
+        } else {
+            // As its owner sent it.
+            -tank.held_up(told.generated)
+        };
+        let update = self.rules.update(&told.motion, ahead.as_secs_f64(), &tank.like(told.generated));
         let update =
             if decider == 0 { TankUpdate { order: client.next_order(update.player), ..update } } else { update };
         let mut bytes = Vec::new();

@@ -1,12 +1,10 @@
 //! What the relay knows of the tanks, and what it does about their updates and shots.
 
+use super::client::Lateness;
 use super::{Out, Relay, Way};
 use crate::desk::{Kind, Seen, Told};
 use crate::message::{Frame, ShotBegin, Status, TankUpdate};
 use evenkeel::{Duration, EntityId, GlobalTime, HostId};
-
-/// An update older than this is not advanced by more: its client's clock is not to be trusted.
-const OLDEST: Duration = Duration::from_secs(3);
 
 /// What clients must hear of at once: it changes the rule by which they place a tank, or is seen in another way.
 const TOLD_AT_ONCE: Status =
@@ -20,23 +18,35 @@ pub(super) struct Tank {
     passed: Option<i32>,
     /// The name of its life, if it is alive.
     pub(super) life: Option<EntityId>,
-    /// When something was last announced: sounds belong to that.
-    announced: Option<GlobalTime>,
+    /// When the server passed on the newest, and how late it was.
+    heard: Option<(GlobalTime, Lateness)>,
+    /// Whether that was an announcement: its sounds belong to it.
+    announced: bool,
 }
 
 impl Tank {
     fn new(update: &TankUpdate) -> Self {
-        Self { update: *update, passed: None, life: None, announced: None }
+        Self { update: *update, passed: None, life: None, heard: None, announced: false }
     }
 
     /// What an update about it says besides how it moves. What is heard of it is heard once.
     pub(super) fn like(&self, generated: GlobalTime) -> TankUpdate {
-        let heard = self.announced.is_some_and(|at| generated.since(at).abs() < Duration::from_micros(2));
+        let heard = self.announced && self.is_newest(generated);
         TankUpdate {
             sounds: self.update.sounds.filter(|_| heard),
             status: self.update.status.with(Status::SOUND, heard && self.update.sounds.is_some()),
             ..self.update
         }
+    }
+
+    /// By how much a vector that was generated then was held up on the way here.
+    pub(super) fn held_up(&self, generated: GlobalTime) -> Duration {
+        self.heard.filter(|_| self.is_newest(generated)).map_or(Duration::ZERO, |(_, lateness)| lateness.held_up)
+    }
+
+    /// Whether a vector of then is the newest update; vectors are a microsecond coarse.
+    fn is_newest(&self, generated: GlobalTime) -> bool {
+        self.heard.is_some_and(|(at, _)| generated.since(at).abs() < Duration::from_micros(2))
     }
 
     /// Whether what is new about it must be heard by everybody.
@@ -83,31 +93,28 @@ impl Relay {
 
     /// Takes in the first copy of an update that the server passes on.
     fn hear(&mut self, update: &TankUpdate, now: GlobalTime) {
-        let own =
-            self.clients.iter().find(|(_, c)| c.player == update.player).map(|(host, c)| (*host, c.made(update.stamp)));
+        let own = self.clients.values().find(|client| client.player == update.player);
+        let lateness = own.map(|client| client.lateness(update.stamp, now));
         let tank = self.tanks.entry(update.player).or_insert_with(|| Tank::new(update));
         if tank.passed.is_some_and(|passed| update.order <= passed) {
             return;
         }
         tank.passed = Some(update.order);
-        if own.is_none() {
+        if lateness.is_none() {
             self.follow_stranger(update, now);
         }
         let Some(tank) = self.tanks.get_mut(&update.player) else { return };
+        let lateness = lateness.unwrap_or_default();
         let announcement = tank.is_announcement(update);
-        tank.update = *update;
+        (tank.update, tank.heard, tank.announced) = (*update, Some((now, lateness)), announcement);
         let Some(life) = tank.life.filter(|_| update.status.contains(Status::ALIVE)) else { return };
-        if announcement {
-            tank.announced = Some(now);
-        }
-        let made = own.and_then(|(_, made)| made).unwrap_or(now);
         let kind = match (announcement, self.rules.dense) {
             (true, _) => Kind::Announcement,
             (false, true) => Kind::Frame,
             (false, false) => Kind::Vector,
         };
-        let age = now.since(made).max(Duration::ZERO).min(OLDEST);
-        let seen = Seen { motion: self.rules.motion(update), age, kind };
+        let Lateness { held_up, age } = lateness;
+        let seen = Seen { motion: self.rules.motion(update), held_up, age, kind };
         self.desks.iter_mut().for_each(|desk| desk.observe(life, &seen, now));
     }
 
