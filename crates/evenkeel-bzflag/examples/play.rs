@@ -1,3 +1,5 @@
+//! The real game through the relay.
+
 use evenkeel::policy::Budget;
 use evenkeel_bzflag::testbed::{Bed, ClientOptions, ServerOptions, Tools};
 use evenkeel_bzflag::{Decider, RelayConfig, Service, ServiceConfig};
@@ -24,7 +26,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         server,
         conditions: conditions
             .iter()
-            .map(|(n, ms)| (n.to_string(), format!("delay={ms}ms").parse().unwrap()))
+            .map(|(n, ms)| (n.to_string(), format!("delay={ms}ms").parse().expect("a delay")))
             .collect(),
         most_clients: 64,
         relay: RelayConfig { deciders, ..RelayConfig::default() },

@@ -23,4 +23,4 @@ pub use desk::{Decider, Desk, Kind, Seen, Told};
 pub use net::{Service, ServiceConfig};
 pub use relay::{Out, Relay, RelayConfig, Way};
 pub use rules::Rules;
-pub use summary::{ClientSummary, DeciderSummary, Summary};
+pub use summary::{ClientSummary, DeciderSummary, Latency, ShotSummary, Summary};

@@ -8,8 +8,47 @@ use serde::Serialize;
 pub struct Summary {
     /// One per decider; the first was live.
     pub deciders: Vec<DeciderSummary>,
+    /// What the clients saw of shots.
+    pub shots: Vec<ShotSummary>,
     /// The clients' round trips as measured at the end, in milliseconds.
     pub round_trips_ms: Vec<(String, f64)>,
+    /// How long messages that wait for nothing stayed in the relay.
+    pub added_latency: Latency,
+}
+
+/// What one client saw of shots.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ShotSummary {
+    /// Its name.
+    pub client: String,
+    /// How many it was sent.
+    pub count: u64,
+    /// How far from where they were they are shown, as they are: the mean.
+    pub mean_m: f64,
+    /// The same if they were advanced.
+    pub advanced_mean_m: f64,
+    /// How far they would jump from the barrel if they were advanced.
+    pub jump_m: f64,
+}
+
+/// How long messages stayed in the relay, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Latency {
+    /// How many were looked at.
+    pub messages: u64,
+    /// The mean.
+    pub mean_us: f64,
+    /// The longest.
+    pub longest_us: f64,
+}
+
+impl Latency {
+    pub(crate) fn add(&mut self, stay: std::time::Duration) {
+        let us = stay.as_secs_f64() * 1e6;
+        self.messages += 1;
+        self.mean_us += (us - self.mean_us) / self.messages as f64;
+        self.longest_us = self.longest_us.max(us);
+    }
 }
 
 /// What one decider's clients saw.
@@ -73,7 +112,22 @@ impl Summary {
         let round_trips = relay
             .round_trips()
             .map(|(name, trip)| (name.to_owned(), trip.map_or(f64::NAN, |trip| trip.as_millis_f64())));
-        Self { deciders: deciders.collect(), round_trips_ms: round_trips.filter(|(_, ms)| ms.is_finite()).collect() }
+        let shots = relay.gauge().shots().map(|(client, shots)| {
+            let mean = |sum: f64| sum / shots.count.max(1) as f64;
+            ShotSummary {
+                client: client.to_owned(),
+                count: shots.count,
+                mean_m: mean(shots.error),
+                advanced_mean_m: mean(shots.advanced_error),
+                jump_m: mean(shots.jumped),
+            }
+        });
+        Self {
+            deciders: deciders.collect(),
+            shots: shots.collect(),
+            round_trips_ms: round_trips.filter(|(_, ms)| ms.is_finite()).collect(),
+            added_latency: Latency::default(),
+        }
     }
 }
 

@@ -66,7 +66,12 @@ fn in_the_laboratory(trace: &stage::Trace, decider: &Decider) -> (Vec<f64>, u64)
 fn the_relay_decides_as_the_laboratory_does() {
     let trace = robots();
     // Frames so short that they make no difference, and nobody's own tank: the laboratory has neither.
-    let config = RelayConfig { deciders: deciders(), threshold: threshold(), frames_per_second: 1000.0, seed: 1 };
+    let config = RelayConfig {
+        deciders: deciders(),
+        threshold: threshold(),
+        frames_per_second: 1000.0,
+        ..RelayConfig::default()
+    };
     let parts = DELAYS_MS.map(|delay_ms| Part { follows: None, delay_ms, said_to_be_ms: None });
     let mut stage = Stage::new(config, &trace, &parts);
     stage.play(SECONDS);

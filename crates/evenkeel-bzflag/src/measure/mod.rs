@@ -6,7 +6,7 @@
 mod sums;
 mod view;
 
-pub use sums::Sums;
+pub use sums::{Shots, Sums};
 
 use crate::rules::{Rules, grounded, half_a_frame};
 use evenkeel::{Duration, EntityId, GlobalTime, HostId, Motion, State};
@@ -32,6 +32,7 @@ pub struct Gauge {
     clients: BTreeMap<HostId, Way>,
     /// Per decider.
     sights: Vec<Sight>,
+    shots: BTreeMap<HostId, Shots>,
     judged: Option<GlobalTime>,
     names: BTreeMap<HostId, String>,
 }
@@ -67,6 +68,7 @@ impl Gauge {
             tanks: BTreeMap::new(),
             clients: BTreeMap::new(),
             sights: (0..deciders).map(|_| Sight::default()).collect(),
+            shots: BTreeMap::new(),
             judged: None,
             names: BTreeMap::new(),
         }
@@ -154,6 +156,30 @@ impl Gauge {
                 view.shot(muzzle, &self.rules, arrival, self.early);
             }
         }
+    }
+
+    /// A client is sent a shot that was fired at `made` with this speed; what if it were sent that far ahead?
+    pub(crate) fn shot_error(
+        &mut self,
+        client: HostId,
+        speed: f64,
+        made: GlobalTime,
+        ahead: Duration,
+        now: GlobalTime,
+    ) {
+        let Some(way) = self.clients.get(&client) else { return };
+        let Some(arrival) = way.arrival(now) else { return };
+        let late = (arrival - self.early).since(made);
+        let shots = self.shots.entry(client).or_default();
+        shots.count += 1;
+        shots.error += speed * late.as_secs_f64().abs();
+        shots.advanced_error += speed * (late - ahead).as_secs_f64().abs();
+        shots.jumped += speed * ahead.as_secs_f64().max(0.0);
+    }
+
+    /// What a client saw of shots, by name.
+    pub fn shots(&self) -> impl Iterator<Item = (&str, &Shots)> {
+        self.shots.iter().map(|(client, shots)| (self.names.get(client).map_or("", String::as_str), shots))
     }
 
     /// Judges everything about which all is known by now.

@@ -67,6 +67,19 @@ impl Sums {
     }
 }
 
+/// What one client saw of shots.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shots {
+    /// How many.
+    pub count: u64,
+    /// How far they were shown from where they were, in metres, added up.
+    pub error: f64,
+    /// The same if they were advanced.
+    pub advanced_error: f64,
+    /// How far they would jump if they were advanced, in metres, added up.
+    pub jumped: f64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

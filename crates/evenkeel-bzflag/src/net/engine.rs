@@ -5,7 +5,7 @@ use super::link::{Link, socket_beside};
 use super::queue::{Direction, Message, Queue};
 use crate::message::{Code, Frame, FrameReader, MessageError, ServerHello, UdpLinkRequest, client_hello, frames};
 use crate::relay::{Out, Relay, Way};
-use crate::summary::Summary;
+use crate::summary::{Latency, Summary};
 use evenkeel::{Duration, GlobalTime, HostId};
 use std::collections::BTreeMap;
 use std::io;
@@ -36,13 +36,13 @@ pub(super) enum Input {
     /// A client came, and the server did not take it.
     NotJoined { address: SocketAddr, problem: io::Error },
     /// Something came over a stream, going this way.
-    Bytes { host: HostId, direction: Direction, bytes: Vec<u8> },
+    Bytes { host: HostId, direction: Direction, bytes: Vec<u8>, at: Instant },
     /// A stream ended.
     Closed { host: HostId, direction: Direction, why: Option<io::Error> },
     /// A datagram came from a client, whoever it is.
-    FromClient { from: SocketAddr, bytes: Vec<u8> },
+    FromClient { from: SocketAddr, bytes: Vec<u8>, at: Instant },
     /// A datagram came from the server for a client.
-    FromServer { host: HostId, bytes: Vec<u8> },
+    FromServer { host: HostId, bytes: Vec<u8>, at: Instant },
 }
 
 /// What a [`Service`](super::Service) asks.
@@ -63,6 +63,9 @@ pub(super) struct Engine {
     inputs: (mpsc::Sender<Input>, mpsc::Receiver<Input>),
     commands: mpsc::Receiver<Command>,
     start: Instant,
+    /// When what was taken in since the last turn was read.
+    taken: Vec<Instant>,
+    latency: Latency,
 }
 
 impl Engine {
@@ -86,6 +89,8 @@ impl Engine {
             inputs,
             commands,
             start: Instant::now(),
+            taken: Vec::new(),
+            latency: Latency::default(),
         })
     }
 
@@ -106,8 +111,8 @@ impl Engine {
                     }
                 },
                 command = self.commands.recv() => match command {
-                    Some(Command::Summary(answer)) => drop(answer.send(Summary::of(&self.relay))),
-                    Some(Command::Stop(answer)) => return drop(answer.send(Summary::of(&self.relay))),
+                    Some(Command::Summary(answer)) => drop(answer.send(self.summary())),
+                    Some(Command::Stop(answer)) => return drop(answer.send(self.summary())),
                     // Nobody can ask any more.
                     None => return,
                 },
@@ -119,6 +124,10 @@ impl Engine {
             }
             self.turn();
         }
+    }
+
+    fn summary(&self) -> Summary {
+        Summary { added_latency: self.latency, ..Summary::of(&self.relay) }
     }
 
     fn now(&self) -> GlobalTime {
@@ -153,6 +162,8 @@ impl Engine {
         while let Some(out) = self.relay.poll(now) {
             self.send(out, now);
         }
+        let done = Instant::now();
+        self.taken.drain(..).for_each(|at| self.latency.add(done.duration_since(at)));
     }
 
     fn accept(&self, stream: TcpStream, address: SocketAddr) {
@@ -182,14 +193,21 @@ impl Engine {
             Some(Input::NotJoined { address, problem }) => {
                 tracing::warn!(%address, %problem, "the server takes no connection for this client");
             }
-            Some(Input::Bytes { host, direction, bytes }) => self.bytes(host, direction, &bytes),
+            Some(Input::Bytes { host, direction, bytes, at }) => {
+                self.taken.push(at);
+                self.bytes(host, direction, &bytes);
+            }
             Some(Input::Closed { host, direction, why }) => {
                 let who = if direction == Direction::Up { "the client" } else { "the server" };
                 let why = why.map_or_else(String::new, |problem| format!(": {problem}"));
                 self.close(host, &format!("{who} has gone{why}"));
             }
-            Some(Input::FromClient { from, bytes }) => self.datagram(from, &bytes),
-            Some(Input::FromServer { host, bytes }) => {
+            Some(Input::FromClient { from, bytes, at }) => {
+                self.taken.push(at);
+                self.datagram(from, &bytes);
+            }
+            Some(Input::FromServer { host, bytes, at }) => {
+                self.taken.push(at);
                 let now = self.queue.moment(self.now());
                 for frame in frames(&bytes) {
                     match frame {
@@ -395,7 +413,8 @@ async fn receive(socket: Arc<UdpSocket>, inputs: mpsc::Sender<Input>) {
             sleep(std::time::Duration::from_millis(1)).await;
             continue;
         };
-        if inputs.send(Input::FromClient { from, bytes: buffer[..length].to_vec() }).await.is_err() {
+        if inputs.send(Input::FromClient { from, bytes: buffer[..length].to_vec(), at: Instant::now() }).await.is_err()
+        {
             return;
         }
     }

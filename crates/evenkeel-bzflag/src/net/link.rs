@@ -7,6 +7,7 @@ use evenkeel::{GlobalTime, HostId};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpStream, UdpSocket};
@@ -128,7 +129,7 @@ async fn read(host: HostId, direction: Direction, mut from: OwnedReadHalf, input
     loop {
         let input = match from.read(&mut buffer).await {
             Ok(0) => Input::Closed { host, direction, why: None },
-            Ok(length) => Input::Bytes { host, direction, bytes: buffer[..length].to_vec() },
+            Ok(length) => Input::Bytes { host, direction, bytes: buffer[..length].to_vec(), at: Instant::now() },
             Err(problem) => Input::Closed { host, direction, why: Some(problem) },
         };
         let last = matches!(input, Input::Closed { .. });
@@ -154,7 +155,7 @@ async fn receive(host: HostId, socket: Arc<UdpSocket>, inputs: mpsc::Sender<Inpu
         match socket.recv(&mut buffer).await {
             Ok(length) => {
                 let bytes = buffer[..length].to_vec();
-                if inputs.send(Input::FromServer { host, bytes }).await.is_err() {
+                if inputs.send(Input::FromServer { host, bytes, at: Instant::now() }).await.is_err() {
                     return;
                 }
             }

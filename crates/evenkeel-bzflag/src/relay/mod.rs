@@ -36,6 +36,9 @@ pub struct RelayConfig {
     pub threshold: Threshold,
     /// How many frames clients draw per second. Default: 60.
     pub frames_per_second: f64,
+    /// Whether shots are advanced as well, where positions are. Default: no. A shot flies 100 m in a second: one that is advanced has
+    /// jumped over whatever stood before the barrel.
+    pub advance_shots: bool,
     /// For policies that draw lots.
     pub seed: u64,
 }
@@ -46,6 +49,7 @@ impl Default for RelayConfig {
             deciders: vec![Decider::with("base", evenkeel::policy::Budget::Unlimited)],
             threshold: Threshold::per_axis(0.09).turning(0.05).at_most_every(Duration::from_millis(33)),
             frames_per_second: 60.0,
+            advance_shots: false,
             seed: 1,
         }
     }
@@ -180,8 +184,7 @@ impl Relay {
             }
             Code::SHOT_BEGIN => {
                 client.way = way;
-                self.pass(to, true, way, frame);
-                return self.shot(to, frame, now);
+                return self.shot(to, way, frame, now);
             }
             Code::ACCEPT => self.accepted(to, now),
             Code::SET_VAR => self.variables(frame),
@@ -258,33 +261,38 @@ impl Relay {
             let mut told = std::mem::take(&mut self.told);
             self.desks[index].poll(now, &mut told);
             for told in told.drain(..) {
-                self.tell(index, &told, now);
+                let update = self.tell(index, &told, now).filter(|_| index == 0);
+                let Some((bytes, client)) = update.zip(self.clients.get(&told.to)) else { continue };
+                self.out.push_back(Out { client: told.to, to_client: true, way: client.way, bytes });
             }
             self.told = told;
         }
     }
 
-    /// A decider's client is told how a tank moves: really if the decider is live, and in the books of what clients see if not.
-    fn tell(&mut self, decider: usize, told: &Told, now: GlobalTime) {
-        let Some(client) = self.clients.get_mut(&told.to) else { return };
-        let Some(tank) = self.tanks.values().find(|tank| tank.life == Some(told.tank)) else { return };
+    /// A decider's client is told how a tank moves, in the books of what clients see. Answers the update.
+    fn tell(&mut self, decider: usize, told: &Told, now: GlobalTime) -> Option<Vec<u8>> {
+        let tank = self.tanks.values().find(|tank| tank.life == Some(told.tank))?;
         let ahead = if self.desks[decider].decider().advance {
-            let frames_per_second = self.config.frames_per_second;
-            let counts_from = now + client.one_way(frames_per_second) - half_a_frame(frames_per_second);
-            counts_from.since(told.generated)
+            self.counts_from(told.to, now).since(told.generated)
         } else {
             // As its owner sent it.
             -tank.held_up(told.generated)
         };
-        let update = self.rules.update(&told.motion, ahead.as_secs_f64(), &tank.like(told.generated));
-        let update =
-            if decider == 0 { TankUpdate { order: client.next_order(update.player), ..update } } else { update };
+        let mut update = self.rules.update(&told.motion, ahead.as_secs_f64(), &tank.like(told.generated));
+        if decider == 0 {
+            update.order = self.clients.get_mut(&told.to)?.next_order(update.player);
+        }
         let mut bytes = Vec::new();
         update.emit(&mut bytes);
         self.gauge.told(decider, told.to, told.tank, (self.rules.motion(&update), bytes.len()), now);
-        if decider == 0 {
-            self.out.push_back(Out { client: told.to, to_client: true, way: client.way, bytes });
-        }
+        Some(bytes)
+    }
+
+    /// From when a client is expected to count what is sent to it now.
+    fn counts_from(&self, client: HostId, now: GlobalTime) -> GlobalTime {
+        let frames_per_second = self.config.frames_per_second;
+        let one_way = self.clients.get(&client).map_or(Duration::ZERO, |client| client.one_way(frames_per_second));
+        now + one_way - half_a_frame(frames_per_second)
     }
 
     /// The name that stands for a player's next life.

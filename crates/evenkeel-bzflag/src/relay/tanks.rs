@@ -1,9 +1,10 @@
 //! What the relay knows of the tanks, and what it does about their updates and shots.
 
-use super::client::Lateness;
+use super::client::{Client, Lateness};
 use super::{Out, Relay, Way};
 use crate::desk::{Kind, Seen, Told};
 use crate::message::{Frame, ShotBegin, Status, TankUpdate};
+use crate::rules::vec3;
 use evenkeel::{Duration, EntityId, GlobalTime, HostId};
 
 /// What clients must hear of at once: it changes the rule by which they place a tank, or is seen in another way.
@@ -69,10 +70,8 @@ impl Relay {
         }
         let life = self.tanks.get(&update.player).and_then(|tank| tank.life);
         let (Some(life), Some(client)) = (life, self.clients.get(&from)) else { return };
-        // Conditions are put on clients that are near: what they do not add takes no time.
-        let under_way = if self.gauge.is_conditioned(from) { Duration::ZERO } else { client.least_one_way() };
-        if let Some(arrival) = client.true_stamps.arrival(update.stamp) {
-            self.gauge.truth(life, Some(from), self.rules.motion(update), arrival - under_way);
+        if let Some(made) = self.truly_made(from, client, update.stamp) {
+            self.gauge.truth(life, Some(from), self.rules.motion(update), made);
         }
     }
 
@@ -133,20 +132,53 @@ impl Relay {
     }
 
     /// The server passes a shot on to a client, who will move the shooter to where the shot began. Where positions are advanced, that is
-    /// behind the tank: the client is told at once where it is.
-    pub(super) fn shot(&mut self, to: HostId, frame: Frame<'_>, now: GlobalTime) {
-        let Ok(shot) = ShotBegin::parse(frame) else { return };
-        let Some(life) = self.tanks.get(&shot.player).and_then(|tank| tank.life) else { return };
-        self.gauge.shot(to, life, shot.position, now);
+    /// behind the tank: the same datagram tells the client where it is.
+    pub(super) fn shot(&mut self, to: HostId, way: Way, frame: Frame<'_>, now: GlobalTime) {
+        let Ok(shot) = ShotBegin::parse(frame) else { return self.pass(to, true, way, frame) };
+        let mut bytes = Vec::new();
+        self.advanced_shot(to, &shot, now).emit(&mut bytes);
+        if let Some(life) = self.tanks.get(&shot.player).and_then(|tank| tank.life) {
+            self.gauge.shot(to, life, shot.position, now);
+            bytes.append(&mut self.place_shooter(to, life, now));
+        }
+        self.out.push_back(Out { client: to, to_client: true, way, bytes });
+    }
+
+    /// Tells the clients of every decider that advances positions where a tank is, as far as they were told before. Answers what the live
+    /// decider's client is told.
+    fn place_shooter(&mut self, to: HostId, life: EntityId, now: GlobalTime) -> Vec<u8> {
+        let mut live = Vec::new();
         for decider in 0..self.desks.len() {
             let desk = &self.desks[decider];
-            if !desk.decider().advance {
-                continue;
-            }
-            if let Some((generated, motion)) = desk.told_last(to, life) {
-                self.tell(decider, &Told { to, tank: life, motion, generated }, now);
-            }
+            let told = desk.told_last(to, life).filter(|_| desk.decider().advance);
+            let Some((generated, motion)) = told else { continue };
+            let update = self.tell(decider, &Told { to, tank: life, motion, generated }, now);
+            live.extend(update.filter(|_| decider == 0).unwrap_or_default());
         }
+        live
+    }
+
+    /// A shot as a client is told of it: as it is, or, if that is wanted, as far on as it will be when the client counts from it.
+    fn advanced_shot(&mut self, to: HostId, shot: &ShotBegin, now: GlobalTime) -> ShotBegin {
+        let own = self.clients.iter().find(|(_, client)| client.player == shot.player);
+        let age = own.map_or(Duration::ZERO, |(_, client)| client.lateness(shot.stamp, now).age);
+        let made = own.and_then(|(host, client)| self.truly_made(*host, client, shot.stamp)).unwrap_or(now);
+        let ahead = self.counts_from(to, now).since(now) + age;
+        let speed = vec3(shot.velocity).length();
+        self.gauge.shot_error(to, speed, made, ahead, now);
+        if !self.config.advance_shots || !self.desks[0].decider().advance {
+            return *shot;
+        }
+        let seconds = (ahead.as_secs_f64() as f32).clamp(0.0, shot.lifetime);
+        let position = std::array::from_fn(|axis| shot.position[axis] + shot.velocity[axis] * seconds);
+        ShotBegin { position, lifetime: shot.lifetime - seconds, ..*shot }
+    }
+
+    /// When something with this stamp was made, known by when it was received.
+    fn truly_made(&self, host: HostId, client: &Client, stamp: f32) -> Option<GlobalTime> {
+        // Conditions are put on clients that are near: what they do not add takes no time.
+        let under_way = if self.gauge.is_conditioned(host) { Duration::ZERO } else { client.least_one_way() };
+        Some(client.true_stamps.arrival(stamp)? - under_way)
     }
 
     pub(super) fn begin_life(&mut self, own: Option<HostId>, update: &TankUpdate, now: GlobalTime) {
