@@ -119,7 +119,8 @@ static void play(void) {
 }
 
 /* ---- The screen: the swap returns at the next tick. A frame that is late waits for the tick after, as with a real
- * screen. */
+ * screen. The game draws between moving its tank and sending where that is, so that what it sends is one frame old,
+ * as on any machine where drawing takes up the frame. */
 
 void SDL_GL_SwapWindow(void *window) {
     enum { HZ = 60, SECOND = 1000000000 };

@@ -110,5 +110,7 @@ fn nothing_outlives_an_owner_that_is_killed() {
     owner.kill().unwrap();
     owner.wait().unwrap();
     assert!(started);
-    assert!(until(|| processes(group).is_empty()), "{:?}", processes(group));
+    // They are nobody's children now: whether the dead are buried is not up to us.
+    let alive = || processes(group).into_iter().filter(|stat| !stat.contains(") Z ")).collect::<Vec<_>>();
+    assert!(until(|| alive().is_empty()), "{:?}", alive());
 }
