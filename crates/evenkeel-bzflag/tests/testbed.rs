@@ -82,6 +82,11 @@ fn a_program_that_ends_by_itself_is_named_with_what_it_said() {
     let Err(BedError::Died(died)) = bed.server(&options) else { panic!("a server with a wrong option") };
     assert_eq!(died.who, "server");
     assert!(died.log.contains("-no-such-option"), "{died}");
+    // Even half a bed ends when it is dropped.
+    let group = bed.group();
+    assert_eq!(processes(group).len(), 1);
+    drop(bed);
+    assert_eq!(processes(group), Vec::<String>::new());
 }
 
 /// A bed whose owner is killed outright, which the next test does.
