@@ -70,7 +70,7 @@ impl Bed {
     /// is seen to send that its autopilot is on. From then on the game itself spawns after each death. Keys sent
     /// through a display would need one display for each client, since only the window with the focus hears them, and
     /// nobody would know whether they were heard; the autopilot's key is a switch, so that pressing it again to be
-    /// sure turns it off.
+    /// sure turns it off. And it has the client connect from a port that the server hears UDP from.
     pub fn client(&mut self, options: &ClientOptions) -> Result<(), BedError> {
         options.check()?;
         let home = self.folder.join(format!("home-{}", options.name));
@@ -103,6 +103,7 @@ impl Bed {
     }
 
     /// Whether everything that was started still runs; if not, the first that ended, with the last lines of its log.
+    /// A client that the server removed runs on, in its menu: that is told by [`Tally::left`].
     pub fn check(&mut self) -> Result<(), Died> {
         self.running.iter_mut().try_for_each(Running::check)
     }

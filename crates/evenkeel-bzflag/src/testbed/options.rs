@@ -37,7 +37,8 @@ pub struct ClientOptions {
     pub name: String,
     /// Where it connects: the server, or what stands before it.
     pub server: SocketAddr,
-    /// How many more tanks, driven by the same client over connections of their own, it brings along (at most 100).
+    /// How many more tanks, driven by the same client over connections of their own, it brings along (at most 100),
+    /// in teams that the server chooses.
     pub robots: u32,
     /// Whom it plays for.
     pub team: Team,

@@ -42,7 +42,7 @@ impl Tools {
             bzfs: find("bzfs", "bzflag-server"),
             bzflag: find("bzflag", "bzflag-client"),
             bzadmin: find("bzadmin", "bzflag-server"),
-            cc: find("cc", "gcc"),
+            cc: find("cc", "gcc libc6-dev"),
         };
         if missing.is_empty() { Ok(tools) } else { Err(Missing(missing)) }
     }
@@ -74,7 +74,7 @@ mod tests {
     fn everything_that_is_missing_is_named_at_once() {
         let missing = Tools::find_in(&[]).unwrap_err().to_string();
         let expected = "bzfs, bzflag, bzadmin, cc not found; \
-                        on Debian: apt-get install bzflag-client bzflag-server gcc";
+                        on Debian: apt-get install bzflag-client bzflag-server gcc libc6-dev";
         assert_eq!(missing, expected);
     }
 
