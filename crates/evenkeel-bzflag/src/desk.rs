@@ -243,7 +243,7 @@ impl StandIn {
 pub struct Seen {
     /// How it moved.
     pub motion: Motion,
-    /// By how much more it was held up on the way here than the luckiest update.
+    /// By how much more it was held up on the way here than most.
     pub held_up: Duration,
     /// How long ago that was.
     pub age: Duration,

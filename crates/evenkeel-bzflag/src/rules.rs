@@ -2,7 +2,7 @@
 //!
 //! A client's loop is: tick, move everything to the tick, draw, read what has arrived. What it reads counts from the tick of the frame
 //! at whose end it is read, so that it is first drawn a frame later, as if it had arrived when that frame began: half a frame *before*
-//! it did, on average.
+//! it did, on average. What it says of its own tank goes out after drawing, too, with the stamp of the tick: a frame old.
 
 use crate::message::{Status, TankUpdate};
 use evenkeel::{Attitude, Constraint, Course, Duration, EntityId, Motion, State, Vec3};
@@ -104,6 +104,11 @@ pub(crate) fn grounded(mut state: State) -> State {
         state.velocity.z = 0.0;
     }
     state
+}
+
+/// How old what a client says of its own tank is when it goes out, if it draws so many frames per second.
+pub(crate) fn frame(frames_per_second: f64) -> Duration {
+    Duration::from_secs_f64(1.0 / frames_per_second)
 }
 
 /// How much sooner than it is read a client counts what it reads, on average, and how much later than it arrives it is read, if it

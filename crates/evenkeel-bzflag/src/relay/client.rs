@@ -1,8 +1,7 @@
 //! One client, as the relay knows it.
 
-use crate::rules::half_a_frame;
-use crate::stamps::Stamps;
-use evenkeel::delay::PathEstimate;
+use crate::rules::{frame, half_a_frame};
+use crate::stamps::{Recent, Stamps};
 use evenkeel::{Duration, GlobalTime};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -31,7 +30,7 @@ const OLDEST: Duration = Duration::from_secs(3);
 /// How late an update is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lateness {
-    /// By how much more it was held up on the way than the luckiest.
+    /// By how much more it was held up on the way than most.
     pub(super) held_up: Duration,
     /// How long ago it was made.
     pub(super) age: Duration,
@@ -46,7 +45,7 @@ pub(super) struct Client {
     /// How the server last sent it something of the kind that prefers datagrams.
     pub(super) way: Way,
     /// By the relay's own pings.
-    pub(super) path: PathEstimate,
+    round_trips: Recent<21>,
     /// When its updates were made, by the relay's clock as they are let through.
     pub(super) stamps: Stamps,
     /// The same by when they were received.
@@ -66,7 +65,7 @@ impl Client {
             robot: false,
             playing: false,
             way: Way::Tcp,
-            path: PathEstimate::default(),
+            round_trips: Recent::default(),
             stamps: Stamps::default(),
             true_stamps: Stamps::default(),
             pings: VecDeque::new(),
@@ -103,27 +102,28 @@ impl Client {
         if let Some(index) = self.pings.iter().position(|(sent, _)| *sent == number) {
             let (_, sent) = self.pings[index];
             self.pings.drain(..=index);
-            self.path.observe_round_trip(now.since(sent), now);
+            self.round_trips.add(now.since(sent));
         }
         true
     }
 
+    /// How long it takes to a client and back, as measured; half a frame of it is the client's.
+    pub(super) fn round_trip(&self) -> Option<Duration> {
+        self.round_trips.middle()
+    }
+
     /// How long what is sent to it now is expected to take. A ping waits half a frame on average before it is answered.
     pub(super) fn one_way(&self, frames_per_second: f64) -> Duration {
-        let round_trip = self.path.round_trip().unwrap_or(Duration::ZERO);
+        let round_trip = self.round_trip().unwrap_or(Duration::ZERO);
         (round_trip - half_a_frame(frames_per_second)).max(Duration::ZERO).mul_f64(0.5)
     }
 
-    /// How long what was held up least took.
-    pub(super) fn least_one_way(&self) -> Duration {
-        self.path.least_round_trip().unwrap_or(Duration::ZERO).mul_f64(0.5)
-    }
-
     /// How late an update with this stamp is now: by how much it was held up, and how long ago it was made, as far as round trips tell.
-    pub(super) fn lateness(&self, stamp: f32, now: GlobalTime) -> Lateness {
+    pub(super) fn lateness(&self, stamp: f32, frames_per_second: f64, now: GlobalTime) -> Lateness {
         let held_up = self.stamps.arrival(stamp).map_or(Duration::ZERO, |arrival| now.since(arrival));
-        let held_up = held_up.max(Duration::ZERO).min(OLDEST);
-        Lateness { held_up, age: (held_up + self.least_one_way()).min(OLDEST) }
+        let held_up = held_up.min(OLDEST);
+        let under_way = self.one_way(frames_per_second) + frame(frames_per_second);
+        Lateness { held_up, age: (held_up + under_way).max(Duration::ZERO).min(OLDEST) }
     }
 }
 
@@ -138,12 +138,12 @@ mod tests {
         assert!(!client.pong(17, at(0)), "that was the server's");
         let (first, second) = (client.ping(at(0)), client.ping(at(250)));
         assert!(client.pong(second, at(350)));
-        assert_eq!(client.path.round_trip(), Some(Duration::from_millis(100)));
+        assert_eq!(client.round_trip(), Some(Duration::from_millis(100)));
         // Overtaken, forged or twice: nothing is learnt from it, but the server has not heard of it either.
         for number in [first, second, 0xffff] {
             assert!(client.pong(number, at(900)));
         }
-        assert_eq!(client.path.round_trip(), Some(Duration::from_millis(100)));
+        assert_eq!(client.round_trip(), Some(Duration::from_millis(100)));
         assert_eq!(client.one_way(50.0), Duration::from_millis(45));
     }
 

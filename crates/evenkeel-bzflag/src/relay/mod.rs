@@ -128,7 +128,7 @@ impl Relay {
 
     /// The clients by name and measured round trip.
     pub fn round_trips(&self) -> impl Iterator<Item = (&str, Option<Duration>)> {
-        self.clients.values().filter(|c| c.playing && !c.robot).map(|c| (c.name.as_str(), c.path.round_trip()))
+        self.clients.values().filter(|c| c.playing && !c.robot).map(|c| (c.name.as_str(), c.round_trip()))
     }
 
     /// The server has greeted a client and given it a number.
@@ -243,7 +243,7 @@ impl Relay {
         let Some(client) = self.clients.get(&of) else { return };
         let one_way = client.one_way(self.config.frames_per_second);
         self.desks.iter_mut().for_each(|desk| desk.expect(of, one_way));
-        self.gauge.set_one_way(of, client.least_one_way());
+        self.gauge.set_one_way(of, one_way);
     }
 
     fn send_pings(&mut self, now: GlobalTime) {

@@ -4,7 +4,7 @@ use super::client::{Client, Lateness};
 use super::{Out, Relay, Way};
 use crate::desk::{Kind, Seen, Told};
 use crate::message::{Frame, ShotBegin, Status, TankUpdate};
-use crate::rules::vec3;
+use crate::rules::{frame, vec3};
 use evenkeel::{Duration, EntityId, GlobalTime, HostId};
 
 /// What clients must hear of at once: it changes the rule by which they place a tank, or is seen in another way.
@@ -93,7 +93,7 @@ impl Relay {
     /// Takes in the first copy of an update that the server passes on.
     fn hear(&mut self, update: &TankUpdate, now: GlobalTime) {
         let own = self.clients.values().find(|client| client.player == update.player);
-        let lateness = own.map(|client| client.lateness(update.stamp, now));
+        let lateness = own.map(|client| client.lateness(update.stamp, self.config.frames_per_second, now));
         let tank = self.tanks.entry(update.player).or_insert_with(|| Tank::new(update));
         if tank.passed.is_some_and(|passed| update.order <= passed) {
             return;
@@ -161,7 +161,8 @@ impl Relay {
     /// A shot as a client is told of it: as it is, or, if that is wanted, as far on as it will be when the client counts from it.
     fn advanced_shot(&mut self, to: HostId, shot: &ShotBegin, now: GlobalTime) -> ShotBegin {
         let own = self.clients.iter().find(|(_, client)| client.player == shot.player);
-        let age = own.map_or(Duration::ZERO, |(_, client)| client.lateness(shot.stamp, now).age);
+        let age = own
+            .map_or(Duration::ZERO, |(_, client)| client.lateness(shot.stamp, self.config.frames_per_second, now).age);
         let made = own.and_then(|(host, client)| self.truly_made(*host, client, shot.stamp)).unwrap_or(now);
         let ahead = self.counts_from(to, now).since(now) + age;
         let speed = vec3(shot.velocity).length();
@@ -177,8 +178,10 @@ impl Relay {
     /// When something with this stamp was made, known by when it was received.
     fn truly_made(&self, host: HostId, client: &Client, stamp: f32) -> Option<GlobalTime> {
         // Conditions are put on clients that are near: what they do not add takes no time.
-        let under_way = if self.gauge.is_conditioned(host) { Duration::ZERO } else { client.least_one_way() };
-        Some(client.true_stamps.arrival(stamp)? - under_way)
+        let frames_per_second = self.config.frames_per_second;
+        let conditioned = self.gauge.is_conditioned(host);
+        let under_way = if conditioned { Duration::ZERO } else { client.one_way(frames_per_second) };
+        Some(client.true_stamps.arrival(stamp)? - under_way - frame(frames_per_second))
     }
 
     pub(super) fn begin_life(&mut self, own: Option<HostId>, update: &TankUpdate, now: GlobalTime) {

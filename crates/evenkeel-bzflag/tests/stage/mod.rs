@@ -176,7 +176,7 @@ impl Stage {
         self.clients.iter().map(|client| client.shown).collect()
     }
 
-    /// One turn of the game's loop, if it is time: tick, move, draw, and at its end read.
+    /// One turn of the game's loop, if it is time: the end of the frame before, which is to read and to send, then tick and draw.
     fn frame(&mut self, index: usize) {
         let (now, frame) = (self.now, self.frame);
         if self.clients[index].next_tick > now {
@@ -186,11 +186,12 @@ impl Stage {
         for message in frames(&inbox) {
             self.read(index, message.expect("the relay sends whole frames"));
         }
+        // What was so at the tick before goes out now that it is drawn.
+        self.drive(index);
         let client = &mut self.clients[index];
         client.tick = now;
         client.next_tick += frame;
         self.draw(index);
-        self.drive(index);
     }
 
     fn read(&mut self, index: usize, frame: Frame<'_>) {
@@ -247,9 +248,9 @@ impl Stage {
         (row.status.contains(Status::ALIVE) && age < 0.5).then(|| Rules::default().motion(row).position_at(age))
     }
 
-    /// Sends what the recorded tank said by now.
+    /// Sends what the recorded tank said by the last tick.
     fn drive(&mut self, index: usize) {
-        let t = self.now.as_secs_f64();
+        let t = self.clients[index].tick.as_secs_f64();
         while let Some(row) = self.clients[index].path.get(self.clients[index].next) {
             if f64::from(row.stamp) > t {
                 break;
