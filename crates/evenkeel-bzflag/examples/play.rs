@@ -52,6 +52,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             );
         }
     }
+    println!("{:#?}", bed.drawn(Duration::from_secs(6)));
     println!("{:?}\n{:?}\n{:?}", summary.round_trips_ms, bed.tallies()?, bed.cpu_seconds());
     bed.stop();
     Ok(())

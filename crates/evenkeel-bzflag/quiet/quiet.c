@@ -3,11 +3,14 @@
  * Preloaded into the game's client as it is shipped. It takes the place of OpenGL and of the window's GL context, so
  * that nothing is drawn and neither a display nor a driver is needed; of the buffer swap, which waits for the next
  * tick of a 60 Hz screen; and of the player's fingers, which press `I` (spawn) and `9` (autopilot) through SDL's own
- * queue of events. What the game computes and what it sends stays its own. */
+ * queue of events. It also writes down where tanks would have been drawn. What the game computes and what it sends stays
+ * its own. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -28,11 +31,11 @@ NOTHING(glLightModeli) NOTHING(glLightf) NOTHING(glLightfv) NOTHING(glLighti) NO
 NOTHING(glLineWidth) NOTHING(glLoadIdentity) NOTHING(glLoadMatrixf) NOTHING(glLogicOp) NOTHING(glMaterialf)
 NOTHING(glMaterialfv) NOTHING(glMatrixMode) NOTHING(glMultMatrixf) NOTHING(glNewList) NOTHING(glNormal3f)
 NOTHING(glNormal3fv) NOTHING(glNormalPointer) NOTHING(glOrtho) NOTHING(glPixelStorei) NOTHING(glPointSize)
-NOTHING(glPolygonMode) NOTHING(glPolygonOffset) NOTHING(glPolygonStipple) NOTHING(glPopAttrib) NOTHING(glPopMatrix)
-NOTHING(glPushAttrib) NOTHING(glPushMatrix) NOTHING(glReadPixels) NOTHING(glRectf) NOTHING(glRecti) NOTHING(glRotatef)
+NOTHING(glPolygonMode) NOTHING(glPolygonOffset) NOTHING(glPolygonStipple) NOTHING(glPopAttrib)
+NOTHING(glPushAttrib) NOTHING(glReadPixels) NOTHING(glRectf) NOTHING(glRecti)
 NOTHING(glScalef) NOTHING(glScissor) NOTHING(glShadeModel) NOTHING(glStencilFunc) NOTHING(glStencilOp)
 NOTHING(glTexCoord2f) NOTHING(glTexCoord2fv) NOTHING(glTexCoordPointer) NOTHING(glTexEnvi) NOTHING(glTexGenf)
-NOTHING(glTexGenfv) NOTHING(glTexGeni) NOTHING(glTexImage2D) NOTHING(glTexParameteri) NOTHING(glTranslatef)
+NOTHING(glTexGenfv) NOTHING(glTexGeni) NOTHING(glTexImage2D) NOTHING(glTexParameteri)
 NOTHING(glVertex2f) NOTHING(glVertex2fv) NOTHING(glVertex2i) NOTHING(glVertex3f) NOTHING(glVertex3fv)
 NOTHING(glVertexPointer) NOTHING(glViewport) NOTHING(gluBuild2DMipmaps) NOTHING(gluCylinder) NOTHING(gluDeleteQuadric)
 NOTHING(gluDisk) NOTHING(gluQuadricDrawStyle) NOTHING(gluQuadricNormals)
@@ -64,6 +67,60 @@ void glGetIntegerv(unsigned what, int *out) {
     case 0x0D56: /* depth bits */ *out = 24; break;
     default: *out = 0;
     }
+}
+
+/* ---- The eyes: what the client would have shown. Its radar draws its own tank in the middle, by moving the world the
+ * other way, and every other living tank at its place; matrices are pushed, turned and moved for that in a way that
+ * nothing else does. One line a frame: when the frame began in nanoseconds, where its own tank is, and the others. */
+
+enum { TANKS = 256 };
+static char calls[4];
+static int depth = -1, looked, others;
+static float own[2], other[TANKS][2];
+
+static void called(char what) {
+    memmove(calls, calls + 1, 3);
+    calls[3] = what;
+}
+
+void glPushMatrix(void) {
+    called('p');
+    if (depth >= 0) depth++;
+}
+
+void glPopMatrix(void) {
+    called('o');
+    if (depth >= 0) depth--;
+}
+
+void glRotatef(float angle, float x, float y, float z) {
+    (void)angle, (void)x, (void)y, (void)z;
+    called('r');
+}
+
+void glTranslatef(float x, float y, float z) {
+    if (z == 0 && !looked && !memcmp(calls + 1, "prp", 3)) {
+        looked = 1, depth = others = 0;
+        own[0] = -x, own[1] = -y;
+    } else if (z == 0 && depth == 1 && calls[3] == 'p' && others < TANKS) {
+        other[others][0] = x, other[others++][1] = y;
+    }
+    called('t');
+}
+
+static void look(int64_t began) {
+    static FILE *eyes;
+    static int blind;
+    if (!eyes && !blind) {
+        const char *path = getenv("EVENKEEL_EYES");
+        blind = !path || !(eyes = fopen(path, "w"));
+    }
+    if (eyes && others) {
+        fprintf(eyes, "%lld %.3f %.3f", (long long)began, own[0], own[1]);
+        for (int i = 0; i < others; i++) fprintf(eyes, " %.3f %.3f", other[i][0], other[i][1]);
+        fputc('\n', eyes);
+    }
+    depth = -1, looked = others = 0;
 }
 
 /* ---- The window: one of SDL's "dummy" driver, which knows no OpenGL and must not be asked for it. */
@@ -152,8 +209,9 @@ int connect(int socket, const struct sockaddr *to, socklen_t length) {
 
 void SDL_GL_SwapWindow(void *window) {
     enum { HZ = 60, SECOND = 1000000000 };
-    static int64_t tick, frames;
+    static int64_t tick, frames, began;
     (void)window;
+    look(began);
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
     int64_t now = (int64_t)at.tv_sec * SECOND + at.tv_nsec, period = SECOND / HZ;
@@ -163,5 +221,7 @@ void SDL_GL_SwapWindow(void *window) {
     at.tv_sec = tick / SECOND;
     at.tv_nsec = tick % SECOND;
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, 0)) {}
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    began = (int64_t)at.tv_sec * SECOND + at.tv_nsec;
     if (++frames % HZ == 0) play();
 }

@@ -1,7 +1,7 @@
 //! The programs of a bed, from the first to the last.
 
 use super::child::Running;
-use super::{BedError, ClientOptions, Died, ServerOptions, Tally, Tools, watch};
+use super::{BedError, ClientOptions, Died, Drawn, ServerOptions, Tally, Tools, eyes, watch};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
@@ -73,7 +73,7 @@ impl Bed {
     /// sure turns it off. And it has the client connect from a port that the server hears UDP from.
     pub fn client(&mut self, options: &ClientOptions) -> Result<(), BedError> {
         options.check()?;
-        let home = self.folder.join(format!("home-{}", options.name));
+        let home = self.home(&options.name);
         fs::create_dir_all(&home).map_err(BedError::io(home.display().to_string()))?;
         self.start(&options.name, options.command(&self.tools, &home, &self.library))
     }
@@ -100,6 +100,15 @@ impl Bed {
     pub fn tallies(&self) -> Result<BTreeMap<String, Tally>, BedError> {
         let said = self.running.iter().find(|running| running.who == "watch").map(Running::said);
         Ok(watch::tallies(&said.transpose()?.unwrap_or_default()))
+    }
+
+    /// What every client has really drawn, against where the others' tanks were by their own account: nothing of it comes from the
+    /// relay. The first `skip` after everybody has seen somebody do not count.
+    pub fn drawn(&self, skip: Duration) -> BTreeMap<String, Drawn> {
+        let clients = self.running.iter().filter(|running| running.who != "server" && running.who != "watch");
+        // A client that has drawn nothing yet has not opened its file.
+        let look = |who: &str| fs::read_to_string(self.home(who).join(eyes::FILE)).unwrap_or_default();
+        eyes::compare(&clients.map(|client| (client.who.clone(), eyes::read(&look(&client.who)))).collect(), skip)
     }
 
     /// Whether everything that was started still runs; if not, the first that ended, with the last lines of its log.
@@ -131,6 +140,10 @@ impl Bed {
         // It ends what may be left of the group, and itself with it.
         self.leash.stdin = None;
         let _ = self.leash.wait();
+    }
+
+    fn home(&self, who: &str) -> PathBuf {
+        self.folder.join(format!("home-{who}"))
     }
 
     fn start(&mut self, who: &str, command: Command) -> Result<(), BedError> {

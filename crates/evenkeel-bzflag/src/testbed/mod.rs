@@ -29,12 +29,14 @@
 mod bed;
 mod child;
 mod error;
+mod eyes;
 mod options;
 mod tools;
 mod watch;
 
 pub use bed::Bed;
 pub use error::{BedError, Died};
+pub use eyes::Drawn;
 pub use options::{ClientOptions, ServerOptions, Team};
 pub use tools::{Missing, Tools};
 pub use watch::Tally;

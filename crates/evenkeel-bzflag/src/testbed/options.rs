@@ -73,6 +73,7 @@ impl ClientOptions {
     pub(super) fn command(&self, tools: &Tools, folder: &Path, library: &Path) -> Command {
         let mut command = Command::new(&tools.bzflag);
         command.env("HOME", folder).env("LD_PRELOAD", library);
+        command.env("EVENKEEL_EYES", folder.join(super::eyes::FILE));
         command.env("SDL_VIDEODRIVER", "dummy").env("SDL_AUDIODRIVER", "dummy");
         command.arg("-configdir").arg(folder);
         command.args(["-window", "96x72", "-nolist", "-nomotd", "-mute", "-e", "-team", self.team.argument()]);
