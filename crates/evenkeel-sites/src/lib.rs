@@ -14,6 +14,7 @@ pub mod input;
 mod lag;
 mod layout;
 pub mod live;
+pub mod milp;
 mod objective;
 mod plan;
 mod problem;
