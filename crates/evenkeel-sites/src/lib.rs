@@ -9,6 +9,7 @@ mod bound;
 mod capacity;
 mod crowd;
 mod error;
+mod every;
 mod field;
 pub mod input;
 mod lag;

@@ -3,12 +3,16 @@
 use crate::{
     Assessment, Lag, Objective, Plan, Problem, SolveError, Step, bound,
     capacity::Seating,
+    every,
     field::Field,
     strategy::{
         central, critical, fewest, heuristic,
         search::{Goal, Judge, Lack},
     },
 };
+
+/// This part of the responses that are looked at, at most, is for looking at all plans.
+const FOR_ALL: u64 = 20;
 
 /// How servers are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -197,6 +201,25 @@ fn least_servers(field: &Field<'_>) -> Result<usize, SolveError> {
 
 /// The best servers, and the bound if it is known already.
 fn best(judge: &mut Judge<'_>, request: &Request) -> Result<(Vec<usize>, Option<f64>), SolveError> {
+    let found = searched(judge, request);
+    let known = match &found {
+        Ok((servers, bound)) if bound.is_none_or(|bound| bound < judge.worth(servers, None).value) => {
+            Some(&servers[..])
+        }
+        Err(SolveError::NothingFound) => None,
+        _ => return found,
+    };
+    match every::best(judge, known, request.effort.responses / FOR_ALL) {
+        Some(servers) => {
+            let value = judge.worth(&servers, None).value;
+            Ok((servers, Some(value)))
+        }
+        None => found,
+    }
+}
+
+/// The best servers that are found by searching, and the bound if it is known already.
+fn searched(judge: &mut Judge<'_>, request: &Request) -> Result<(Vec<usize>, Option<f64>), SolveError> {
     let (field, goal) = (judge.field, judge.goal);
     let mut starts = vec![heuristic::run(field).servers];
     let centrals = central::all(field);
