@@ -294,9 +294,7 @@ impl<'a> Search<'a> {
 
     fn answer(&self, found: Found) -> Answer {
         let Found { plan, value, bound, proven } = found;
-        let bound = if proven { value } else { bound.clamp(0.0, value) };
-        let gap = if value > 0.0 { (value - bound) / value } else { 0.0 };
-        let assessment = plan.assess(self.field.problem);
-        Answer { strategy: Strategy::Best, plan, assessment, value, bound, gap, proven, steps: Vec::new() }
+        let bound = if proven { value } else { bound };
+        Answer::new(self.field.problem, Strategy::Best, plan, value, Vec::new()).bounded(bound)
     }
 }
