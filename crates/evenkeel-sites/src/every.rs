@@ -60,3 +60,31 @@ fn look(judge: &mut Judge<'_>, servers: &mut Vec<usize>, free: &[usize], best: &
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        field::Field,
+        strategy::search::Goal,
+        testing::{all_plans, lags, problems},
+    };
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn no_plan_is_overlooked(problem in problems(), lag in lags(), most in 1usize..8, limit in 50.0f64..300.0) {
+            let Ok(field) = Field::new(&problem, lag) else { return Ok(()) };
+            let goal = Goal { objective: Objective::Mean, price: 2.0, limit, servers: most };
+            let mut judge = Judge::new(&field, goal, u64::MAX);
+            let plans: Vec<Vec<usize>> = all_plans(&field).into_iter().map(|(servers, _)| servers).collect();
+            let worths = plans.iter().map(|servers| judge.worth(servers, None)).filter(|w| w.lack == Lack::Nothing);
+            let least = worths.map(|worth| worth.value).reduce(f64::min);
+            let found = best(&mut judge, None, u64::MAX);
+            prop_assert_eq!(found.map(|servers| judge.worth(&servers, None).value), least);
+        }
+    }
+}

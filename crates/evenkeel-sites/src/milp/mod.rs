@@ -201,7 +201,8 @@ impl<'a> Search<'a> {
         let mut best: Option<Found> = None;
         loop {
             match self.run(&self.ask(vec![threshold; self.field.players()])) {
-                Ok(Some(found)) => best = Some(found),
+                Ok(Some(found)) if found.value <= threshold => best = Some(found),
+                Ok(Some(_)) => return Err(Error::Solver(format!("a plan is said to be within {threshold} ms"))),
                 Ok(None) => bound = threshold.next_up(),
                 Err(Error::GaveUp { .. }) if best.is_some() => break,
                 Err(error) => return Err(error),
