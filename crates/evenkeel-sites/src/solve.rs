@@ -1,14 +1,24 @@
 //! One question, one answer.
 
 use crate::{
-    Assessment, Lag, Objective, Plan, Problem, SolveError, Step, bound,
+    Assessment, Lag, Objective, Plan, Problem, Rule, SolveError, Step, bound,
     capacity::Seating,
+    every,
     field::Field,
+    milp,
     strategy::{
         central, critical, fewest, heuristic,
         search::{Goal, Judge, Lack},
     },
 };
+
+/// This part of the responses that are looked at, at most, is for looking at all plans.
+const FOR_ALL: u64 = 20;
+
+/// Programs of so many factors are solved within a fraction of a second: 16 sites and 30 players.
+const PROGRAM: usize = 8_000;
+/// A node of a program is so much more work than one of our own search.
+const FOR_PROGRAMS: u64 = 1_000;
 
 /// How servers are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,6 +114,21 @@ pub struct Answer {
     pub steps: Vec<Step>,
 }
 
+impl Answer {
+    /// An answer of which nothing is proven.
+    pub(crate) fn new(problem: &Problem, strategy: Strategy, plan: Plan, value: f64, steps: Vec<Step>) -> Self {
+        let assessment = plan.assess(problem);
+        Self { strategy, plan, assessment, value, bound: 0.0, gap: 1.0, proven: false, steps }.bounded(0.0)
+    }
+
+    /// The same answer, if no plan is below this bound, or the one that is known if that is higher.
+    pub(crate) fn bounded(self, bound: f64) -> Self {
+        let bound = bound.max(self.bound).min(self.value);
+        let gap = if self.value > 0.0 { (self.value - bound) / self.value } else { 0.0 };
+        Self { bound, gap, proven: bound >= self.value, ..self }
+    }
+}
+
 /// Chooses servers.
 ///
 /// ```
@@ -122,6 +147,11 @@ pub struct Answer {
 /// ```
 pub fn solve(problem: &Problem, request: &Request) -> Result<Answer, SolveError> {
     check(request)?;
+    packed(problem, request, strategic(problem, request))
+}
+
+/// The answer of a strategy.
+fn strategic(problem: &Problem, request: &Request) -> Result<Answer, SolveError> {
     let field = Field::new(problem, request.lag)?;
     let goal = goal(&field, request)?;
     let mut judge = Judge::new(&field, goal, request.effort.responses);
@@ -140,6 +170,33 @@ pub fn solve(problem: &Problem, request: &Request) -> Result<Answer, SolveError>
     };
     let bound = bound.unwrap_or_else(|| bound::of(&field, request.objective, request.price));
     answer(&mut judge, request.strategy, &servers, bound, steps)
+}
+
+/// Where players of different weights fill servers, local search alone may seat them badly, or not at all: where the problem is small,
+/// a program has the last word.
+fn packed(problem: &Problem, request: &Request, found: Result<Answer, SolveError>) -> Result<Answer, SolveError> {
+    let rooms = problem.sites().iter().any(|site| site.capacity.is_some());
+    let short = matches!(
+        (request.objective, request.price),
+        (Objective::Critical, 0.0) | (Objective::Servers | Objective::Cost, _)
+    );
+    let nodes = request.effort.nodes / FOR_PROGRAMS;
+    // Programs about means, or about one lag for all, take seconds even then.
+    let quick = short && request.lag.rule() == Rule::PerServer && nodes > 0;
+    if request.strategy != Strategy::Best || !rooms || !quick {
+        return found;
+    }
+    let known = match &found {
+        Ok(answer) if !answer.proven => answer.value,
+        Err(SolveError::NothingFound) => f64::INFINITY,
+        _ => return found,
+    };
+    let theirs = milp::solve(problem, request, &milp::Options { size: PROGRAM, nodes, known, ..Default::default() });
+    match (found, theirs) {
+        (Ok(ours), Ok(Some(theirs))) if theirs.value >= ours.value => Ok(ours.bounded(theirs.bound)),
+        (_, Ok(Some(theirs))) => Ok(theirs),
+        (found, _) => found,
+    }
 }
 
 /// What a server at a random site would give, on average: what careful choice is measured against.
@@ -197,6 +254,25 @@ fn least_servers(field: &Field<'_>) -> Result<usize, SolveError> {
 
 /// The best servers, and the bound if it is known already.
 fn best(judge: &mut Judge<'_>, request: &Request) -> Result<(Vec<usize>, Option<f64>), SolveError> {
+    let found = searched(judge, request);
+    let known = match &found {
+        Ok((servers, bound)) if bound.is_none_or(|bound| bound < judge.worth(servers, None).value) => {
+            Some(&servers[..])
+        }
+        Err(SolveError::NothingFound) => None,
+        _ => return found,
+    };
+    match every::best(judge, known, request.effort.responses / FOR_ALL) {
+        Some(servers) => {
+            let value = judge.worth(&servers, None).value;
+            Ok((servers, Some(value)))
+        }
+        None => found,
+    }
+}
+
+/// The best servers that are found by searching, and the bound if it is known already.
+fn searched(judge: &mut Judge<'_>, request: &Request) -> Result<(Vec<usize>, Option<f64>), SolveError> {
     let (field, goal) = (judge.field, judge.goal);
     let mut starts = vec![heuristic::run(field).servers];
     let centrals = central::all(field);
@@ -293,8 +369,5 @@ fn answer(
         }
     };
     let value = judge.worth(&plan.servers, None).value;
-    let bound = bound.min(value);
-    let gap = if value > 0.0 { (value - bound) / value } else { 0.0 };
-    let assessment = plan.assess(problem);
-    Ok(Answer { strategy, plan, assessment, value, bound, gap, proven: bound >= value, steps })
+    Ok(Answer::new(problem, strategy, plan, value, steps).bounded(bound))
 }
