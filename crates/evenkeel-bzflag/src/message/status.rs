@@ -62,7 +62,7 @@ mod tests {
     fn bits_are_set_and_taken_away_alone() {
         let status = Status(-1).with(Status::SOUND, false);
         assert_eq!(status, Status(-1025));
-        assert!(status.contains(Status::ALIVE | Status::JUMP_JETS) && !status.contains(Status::SOUND));
+        assert!(status.contains(Status::ALIVE | Status::JUMP_JETS) && !status.contains(Status::ALIVE | Status::SOUND));
         assert_eq!(status.with(Status::SOUND, true), Status(-1));
     }
 }

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 /// How many variables are kept. The game has some 200.
 const MAX_VARIABLES: usize = 1024;
 
-/// How many terms a value may have with those of all it refers to, and how deep they may lie: strangers write them.
-const MAX_TERMS: usize = 1000;
-const MAX_DEPTH: usize = 50;
+/// How many terms a value may have, with those of all it refers to. Strangers write them, and they lie within each other.
+const MAX_TERMS: usize = 250;
 
 /// The variables of a game, as far as they have been told.
 ///
@@ -41,11 +40,11 @@ impl Variables {
     /// The number a variable amounts to; none if it is not known, or no finite number.
     pub fn number(&self, name: &str) -> Option<f64> {
         let mut terms = MAX_TERMS;
-        self.evaluate(name.as_bytes(), 0, &mut terms).filter(|number| number.is_finite())
+        self.evaluate(name.as_bytes(), &mut terms).filter(|number| number.is_finite())
     }
 
-    fn evaluate(&self, name: &[u8], depth: usize, terms: &mut usize) -> Option<f64> {
-        let mut expression = Expression { variables: self, rest: self.0.get(name)?, depth, terms };
+    fn evaluate(&self, name: &[u8], terms: &mut usize) -> Option<f64> {
+        let mut expression = Expression { variables: self, rest: self.0.get(name)?, terms };
         let number = expression.sum()?;
         (expression.peek().is_none()).then_some(number)
     }
@@ -55,7 +54,6 @@ impl Variables {
 struct Expression<'a> {
     variables: &'a Variables,
     rest: &'a [u8],
-    depth: usize,
     terms: &'a mut usize,
 }
 
@@ -93,9 +91,9 @@ impl Expression<'_> {
     fn term(&mut self) -> Option<f64> {
         *self.terms = self.terms.checked_sub(1)?;
         match self.peek()? {
-            b'-' => self.deeper(|inner| inner.after_operator(Self::term)).map(|number| -number),
+            b'-' => self.after_operator(Self::term).map(|number| -number),
             b'(' => {
-                let number = self.deeper(|inner| inner.after_operator(Self::sum))?;
+                let number = self.after_operator(Self::sum)?;
                 (self.peek() == Some(b')')).then(|| self.rest = &self.rest[1..])?;
                 Some(number)
             }
@@ -105,7 +103,7 @@ impl Expression<'_> {
             }
             _ => {
                 let name = self.word(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-                self.deeper(|inner| inner.variables.evaluate(name, inner.depth, inner.terms))
+                self.variables.evaluate(name, self.terms)
             }
         }
     }
@@ -119,13 +117,6 @@ impl Expression<'_> {
     fn after_operator(&mut self, read: fn(&mut Self) -> Option<f64>) -> Option<f64> {
         self.rest = &self.rest[1..];
         read(self)
-    }
-
-    fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Option<f64>) -> Option<f64> {
-        self.depth += 1;
-        let number = if self.depth <= MAX_DEPTH { read(self) } else { None };
-        self.depth -= 1;
-        number
     }
 }
 
@@ -179,10 +170,11 @@ mod tests {
             let value = format!("{0}+{0}", pair[1]);
             variables.set(&SetVar(vec![(pair[0].as_bytes(), value.as_bytes())]));
         }
-        variables.set(&SetVar(vec![(b"v29", b"1"), (b"deep", "(".repeat(255).as_bytes())]));
+        variables.set(&SetVar(vec![(b"v29", b"1")]));
         assert_eq!(variables.number("v25"), Some(16.0));
         assert_eq!(variables.number("v0"), None);
-        assert_eq!(variables.number("deep"), None);
+        let deep = |signs: usize| number(&format!("{}1", "-".repeat(signs)));
+        assert_eq!((deep(100), deep(254)), (Some(1.0), None));
     }
 
     #[test]
