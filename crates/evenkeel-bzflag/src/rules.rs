@@ -4,7 +4,7 @@
 //! at whose end it is read, so that it is first drawn a frame later, as if it had arrived when that frame began: half a frame *before*
 //! it did, on average. What it says of its own tank goes out after drawing, too, with the stamp of the tick: a frame old.
 
-use crate::message::{Status, TankUpdate};
+use crate::message::{Status, TankUpdate, Variables};
 use evenkeel::{Attitude, Constraint, Course, Duration, EntityId, Motion, State, Vec3};
 
 /// Below this rate of turning, in radians per second, a client takes a tank's path for straight.
@@ -30,16 +30,15 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Takes in a variable that the server has set. What is no number, or has no bearing, changes nothing.
-    pub fn set(&mut self, name: &str, value: &str) {
-        let Ok(number) = value.trim().parse::<f64>() else { return };
-        match name {
-            _ if !number.is_finite() => {}
-            "_gravity" => self.gravity = number,
-            "_muzzleFront" => self.muzzle_front = number,
-            "_muzzleHeight" => self.muzzle_height = number,
-            "_positionTolerance" => self.dense = number < 0.0,
-            _ => {}
+    /// What the game's variables make of it. One that is not known, or no number, is as the game has it by itself.
+    pub fn of(variables: &Variables) -> Self {
+        let usual = Self::default();
+        let number = |name, usual| variables.number(name).unwrap_or(usual);
+        Self {
+            gravity: number("_gravity", usual.gravity),
+            muzzle_front: number("_muzzleFront", usual.muzzle_front),
+            muzzle_height: number("_muzzleHeight", usual.muzzle_height),
+            dense: number("_positionTolerance", 0.09) < 0.0,
         }
     }
 
@@ -129,6 +128,7 @@ fn floats(v: Vec3) -> [f32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::SetVar;
     use proptest::prelude::*;
 
     fn update() -> impl Strategy<Value = TankUpdate> {
@@ -168,15 +168,16 @@ mod tests {
     }
 
     #[test]
-    fn variables_that_are_no_numbers_change_nothing() {
-        let mut rules = Rules::default();
-        for (name, value) in
-            [("_gravity", "_wingsGravity"), ("_gravity", "nan"), ("_tankSpeed", "3"), ("_muzzleHeight", "")]
-        {
-            rules.set(name, value);
-        }
-        assert_eq!(rules, Rules::default());
-        rules.set("_positionTolerance", "-1.0");
-        assert!(rules.dense);
+    fn rules_follow_the_games_variables() {
+        let mut variables = Variables::default();
+        assert_eq!(Rules::of(&variables), Rules::default());
+        variables.set(&SetVar(vec![
+            (b"_gravity", b"nonsense"),
+            (b"_muzzleHeight", b""),
+            (b"_positionTolerance", b"-1"),
+        ]));
+        assert_eq!(Rules::of(&variables), Rules { dense: true, ..Rules::default() });
+        variables.set(&SetVar(vec![(b"_tankRadius", b"4.32"), (b"_muzzleFront", b"_tankRadius * 2")]));
+        assert_eq!(Rules::of(&variables).muzzle_front, 8.64);
     }
 }

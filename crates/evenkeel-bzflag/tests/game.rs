@@ -66,7 +66,8 @@ async fn the_real_game_becomes_more_accurate_and_fairer() {
         bed.check().unwrap();
     }
     let (drawn, tallies) = (bed.drawn(Duration::from_secs(6)), bed.tallies().unwrap());
-    let logs: Vec<String> = CLIENTS.iter().map(|(name, _)| fs::read_to_string(bed.log(name).unwrap()).unwrap()).collect();
+    let logs: Vec<String> =
+        CLIENTS.iter().map(|(name, _)| fs::read_to_string(bed.log(name).unwrap()).unwrap()).collect();
     let summary = service.stop().await;
     bed.stop();
     println!("{summary:#?}\n{drawn:#?}\n{tallies:#?}");

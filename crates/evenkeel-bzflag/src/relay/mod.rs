@@ -13,7 +13,7 @@ pub use client::Way;
 
 use crate::desk::{Decider, Desk, Told};
 use crate::measure::Gauge;
-use crate::message::{Code, Enter, Frame, LagPing, RemovePlayer, SetVar, TankUpdate};
+use crate::message::{Code, Enter, Frame, LagPing, RemovePlayer, SetVar, TankUpdate, Variables};
 use crate::rules::{Rules, half_a_frame};
 use client::Client;
 use evenkeel::policy::UnknownPolicy;
@@ -71,6 +71,7 @@ pub struct Out {
 /// The relay's mind. See the [module](self).
 pub struct Relay {
     config: RelayConfig,
+    variables: Variables,
     rules: Rules,
     desks: Vec<Desk>,
     gauge: Gauge,
@@ -90,6 +91,7 @@ impl Relay {
         Ok(Self {
             gauge: Gauge::new(desks.len(), config.frames_per_second),
             config,
+            variables: Variables::default(),
             rules: Rules::default(),
             desks,
             clients: BTreeMap::new(),
@@ -232,9 +234,9 @@ impl Relay {
     }
 
     fn variables(&mut self, frame: Frame<'_>) {
-        let Ok(SetVar(variables)) = SetVar::parse(frame) else { return };
-        let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
-        variables.iter().for_each(|(name, value)| self.rules.set(text(name), text(value)));
+        let Ok(set) = SetVar::parse(frame) else { return };
+        self.variables.set(&set);
+        self.rules = Rules::of(&self.variables);
         self.gauge.set_rules(self.rules);
     }
 
