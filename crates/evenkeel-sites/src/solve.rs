@@ -138,7 +138,7 @@ pub fn solve(problem: &Problem, request: &Request) -> Result<Answer, SolveError>
             (run.servers, None)
         }
     };
-    let bound = bound.unwrap_or_else(|| bound::of(&field, request.objective, request.price));
+    let bound = bound.unwrap_or_else(|| bound::of(&field, request.objective, request.price, &servers));
     answer(&mut judge, request.strategy, &servers, bound, steps)
 }
 
