@@ -174,7 +174,7 @@ fn goal(field: &Field<'_>, request: &Request) -> Result<Goal, SolveError> {
     if servers < needed {
         return Err(SolveError::TooFewServers { allowed: servers, needed });
     }
-    Ok(Goal { objective: request.objective, price: request.price, limit, servers })
+    Ok(Goal { objective: request.objective, price: request.price, limit, servers, idle: !best })
 }
 
 /// How many servers there must be at least to hold everybody.
@@ -229,7 +229,7 @@ fn best(judge: &mut Judge<'_>, request: &Request) -> Result<(Vec<usize>, Option<
         };
     }
     let (servers, worth) = judge.search(&starts, request.seed);
-    if worth.lack != Lack::Nothing {
+    if worth.lack > Lack::Idle {
         return Err(SolveError::NothingFound);
     }
     if goal.objective.is_about_servers() {
@@ -280,7 +280,7 @@ fn answer(
     steps: Vec<Step>,
 ) -> Result<Answer, SolveError> {
     let (field, problem) = (judge.field, judge.field.problem);
-    let plan = match judge.limited() {
+    let mut plan = match judge.limited() {
         false => Plan::nearest(problem, field.lag, servers)?,
         true => {
             let mut plan = Plan::empty(problem, field.lag, servers)?;
@@ -292,7 +292,15 @@ fn answer(
             plan
         }
     };
-    let value = judge.worth(&plan.servers, None).value;
+    while strategy == Strategy::Best
+        && let Some(used) = plan.used(problem)
+    {
+        plan = match judge.limited() {
+            false => Plan::nearest(problem, field.lag, &used)?,
+            true => Plan { assignment: plan.assignment, ..Plan::empty(problem, field.lag, &used)? },
+        };
+    }
+    let value = judge.value(&plan);
     let bound = bound.min(value);
     let gap = if value > 0.0 { (value - bound) / value } else { 0.0 };
     let assessment = plan.assess(problem);

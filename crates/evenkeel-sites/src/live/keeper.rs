@@ -216,7 +216,7 @@ impl Keeper {
     pub(super) fn goal(&self) -> Goal {
         let Request { objective, price, .. } = self.request;
         let limit = self.request.critical_limit.unwrap_or(f64::INFINITY);
-        Goal { objective, price, limit, servers: self.request.max_servers.unwrap_or(usize::MAX) }
+        Goal { objective, price, limit, servers: self.request.max_servers.unwrap_or(usize::MAX), idle: true }
     }
 
     /// Players and sites as they are now.
