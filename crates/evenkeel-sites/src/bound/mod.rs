@@ -3,6 +3,8 @@
 pub(crate) mod arcs;
 pub(crate) mod mean;
 
+use std::cell::Cell;
+
 use self::arcs::Arcs;
 use crate::{Objective, assessment, field::Field, strategy::critical};
 
@@ -46,6 +48,7 @@ fn percentile(field: &Field<'_>, part: f64) -> f64 {
     }
     let players = if part < 1.0 { (0..field.players()).collect() } else { critical::few(field, None) };
     // If even the longest response is ruled out, there is no plan, and any bound holds.
-    Arcs::new(field, arcs::order(field), players, part).narrow(&mut low, field.longest(), CLOSE);
+    let work = Cell::new(arcs::WORK);
+    Arcs::new(field, arcs::order(field), players, part, &work).narrow(&mut low, field.longest(), CLOSE);
     low
 }

@@ -1,6 +1,6 @@
 //! The fewest or cheapest servers that keep everybody within a limit, and the proof.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use super::{
     critical,
@@ -29,7 +29,7 @@ pub(crate) fn solve(
     most: usize,
     mut nodes: u64,
 ) -> Fewest {
-    let order = arcs::order(field);
+    let (order, work) = (arcs::order(field), Cell::new(arcs::WORK));
     let paid: f64 = field.required.iter().map(|&s| cost(s)).sum();
     let total = |servers: &[usize]| servers.iter().map(|&s| cost(s)).sum::<f64>();
     let more = most.saturating_sub(field.required.len());
@@ -39,7 +39,7 @@ pub(crate) fn solve(
     let mut players = critical::few(field, Some(&best.servers));
     let mut below = false;
     loop {
-        let arcs = Arcs::new(field, Arc::clone(&order), players.clone(), 1.0);
+        let arcs = Arcs::new(field, Arc::clone(&order), players.clone(), 1.0, &work);
         let mut known = arcs.start();
         if !arcs.tighten(&mut known, limit) {
             // What is known shows that the limit can be kept.
@@ -112,7 +112,8 @@ mod tests {
             let within = plans.iter().filter(|(servers, responses)| max(responses) <= limit && servers.len() <= most);
             let least = within.map(|(servers, _)| servers.iter().map(|&s| cost(s)).sum::<f64>()).fold(f64::INFINITY, f64::min);
             let found = solve(&field, limit, cost, known.0.clone(), most, nodes);
-            prop_assert!(found.bound <= least && found.cost >= least, "{:?} {}", found, least);
+            // Sums of costs are rounded.
+            prop_assert!(found.bound <= least + 1e-9 && found.cost >= least - 1e-9, "{:?} {}", found, least);
             prop_assert!(nodes < 100 || found.bound == found.cost, "proven");
             prop_assert!(field.critical(&found.servers) <= limit && found.servers.len() <= most);
         }
