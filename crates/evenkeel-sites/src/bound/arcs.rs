@@ -73,13 +73,7 @@ pub(crate) fn order(field: &Field<'_>) -> Arc<[u32]> {
 
 impl<'a> Arcs<'a> {
     /// At least this part of the weight of these players must be within the threshold.
-    pub fn new(
-        field: &'a Field<'a>,
-        order: Arc<[u32]>,
-        players: Vec<usize>,
-        part: f64,
-        work: &'a Cell<u64>,
-    ) -> Self {
+    pub fn new(field: &'a Field<'a>, order: Arc<[u32]>, players: Vec<usize>, part: f64, work: &'a Cell<u64>) -> Self {
         let mut rtt = Vec::with_capacity(players.len() * field.usable.len());
         let mut nearest = vec![f64::INFINITY; field.usable.len()];
         for &p in &players {

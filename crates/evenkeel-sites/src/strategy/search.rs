@@ -269,3 +269,35 @@ pub(crate) fn with(servers: &[usize], site: usize) -> Vec<usize> {
     more.insert(servers.partition_point(|s| *s < site), site);
     more
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{lags, problems};
+
+    proptest! {
+        /// The search ends where no server more, fewer or elsewhere helps, and the best of its starts counts.
+        #[test]
+        fn nothing_near_is_better(problem in problems(), lag in lags(), from in any::<prop::sample::Index>(), most in 1usize..5) {
+            let Ok(field) = Field::new(&problem, lag) else { return Ok(()) };
+            prop_assume!(field.required.len() <= most);
+            let goal = Goal { objective: Objective::Mean, price: 0.0, limit: f64::INFINITY, servers: most, idle: true };
+            let mut judge = Judge::new(&field, goal, u64::MAX);
+            let start = field.with_required(&field.required);
+            let start = if start.is_empty() { vec![*from.get(&field.usable)] } else { start };
+            let (servers, worth) = judge.improve(&start);
+            prop_assert!(!judge.worth(&start, None).better(&worth));
+            let spare = servers.iter().copied().filter(|s| !field.required.contains(s));
+            for rest in spare.map(|s| without(&servers, s)).chain([servers.clone()]).filter(|rest| !rest.is_empty()) {
+                prop_assert!(!judge.worth(&rest, None).better(&worth), "{:?} is better than {:?}", rest, servers);
+                for &s in field.usable.iter().filter(|s| !servers.contains(s)) {
+                    let near = with(&rest, s);
+                    prop_assert!(!judge.worth(&near, None).better(&worth), "{:?} is better than {:?}", near, servers);
+                }
+            }
+            prop_assert!(!worth.better(&judge.search(&[start], 1).1));
+        }
+    }
+}
