@@ -72,6 +72,26 @@ fn the_answer_comes_first_and_is_the_best() {
     assert!((central["gap"].as_f64().unwrap() - 5.0 / 110.0).abs() < 1e-9, "{central}");
 }
 
+/// Who waits for half the lag is answered sooner, and sees some actions too late.
+#[test]
+fn a_part_of_the_lag_has_a_price() {
+    let square = write(&folder("sites-late"), "square.csv", SQUARE);
+    let solve = [&["solve", "--rtt", text(&square)], &ADA_AND_BO[..]].concat();
+    let value = json(&[&solve[..], &["--share", "0.5"]].concat());
+    let best = answer(&value);
+    assert_eq!(
+        (&best["max_ms"], &best["late_ms"], &best["late_worst_ms"]),
+        (&57.5.into(), &23.75.into(), &47.5.into())
+    );
+    let shown = printed(&[&solve[..], &["--share", "0.5"]].concat());
+    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+    assert!(shown.lines().any(|line| line.ends_with(" late")), "{shown}");
+    assert!(shown.lines().any(|line| line.contains("best  ") && line.ends_with(" 23.8")), "{shown}");
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("actions come 23.8 ms too late on average, 47.5 ms at worst."), "{shown}");
+    assert!(!printed(&solve).contains("late"), "nothing is late with the whole lag");
+}
+
 #[test]
 fn flags_change_the_answer() {
     let square = write(&folder("sites-flags"), "square.csv", SQUARE);

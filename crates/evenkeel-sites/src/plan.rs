@@ -105,6 +105,14 @@ impl Plan {
         loads
     }
 
+    /// The servers that somebody plays on or that are required, if there are others.
+    pub(crate) fn used(&self, problem: &Problem) -> Option<Vec<usize>> {
+        let used = self.servers.iter().zip(self.loads(problem));
+        let used = used.filter(|(s, load)| *load > 0.0 || problem.sites()[**s].usage == Use::Required);
+        let used: Vec<usize> = used.map(|(s, _)| *s).collect();
+        (used.len() < self.servers.len()).then_some(used)
+    }
+
     /// What all servers together cost.
     pub fn cost(&self, problem: &Problem) -> f64 {
         self.servers.iter().map(|&s| problem.sites()[s].cost).sum()

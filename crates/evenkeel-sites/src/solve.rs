@@ -168,7 +168,7 @@ fn strategic(problem: &Problem, request: &Request) -> Result<Answer, SolveError>
             (run.servers, None)
         }
     };
-    let bound = bound.unwrap_or_else(|| bound::of(&field, request.objective, request.price));
+    let bound = bound.unwrap_or_else(|| bound::of(&field, request.objective, request.price, &servers));
     answer(&mut judge, request.strategy, &servers, bound, steps)
 }
 
@@ -231,7 +231,7 @@ fn goal(field: &Field<'_>, request: &Request) -> Result<Goal, SolveError> {
     if servers < needed {
         return Err(SolveError::TooFewServers { allowed: servers, needed });
     }
-    Ok(Goal { objective: request.objective, price: request.price, limit, servers })
+    Ok(Goal { objective: request.objective, price: request.price, limit, servers, idle: !best })
 }
 
 /// How many servers there must be at least to hold everybody.
@@ -305,7 +305,7 @@ fn searched(judge: &mut Judge<'_>, request: &Request) -> Result<(Vec<usize>, Opt
         };
     }
     let (servers, worth) = judge.search(&starts, request.seed);
-    if worth.lack != Lack::Nothing {
+    if worth.lack > Lack::Idle {
         return Err(SolveError::NothingFound);
     }
     if goal.objective.is_about_servers() {
@@ -356,7 +356,7 @@ fn answer(
     steps: Vec<Step>,
 ) -> Result<Answer, SolveError> {
     let (field, problem) = (judge.field, judge.field.problem);
-    let plan = match judge.limited() {
+    let mut plan = match judge.limited() {
         false => Plan::nearest(problem, field.lag, servers)?,
         true => {
             let mut plan = Plan::empty(problem, field.lag, servers)?;
@@ -368,6 +368,14 @@ fn answer(
             plan
         }
     };
-    let value = judge.worth(&plan.servers, None).value;
+    while strategy == Strategy::Best
+        && let Some(used) = plan.used(problem)
+    {
+        plan = match judge.limited() {
+            false => Plan::nearest(problem, field.lag, &used)?,
+            true => Plan { assignment: plan.assignment, ..Plan::empty(problem, field.lag, &used)? },
+        };
+    }
+    let value = judge.value(&plan);
     Ok(Answer::new(problem, strategy, plan, value, steps).bounded(bound))
 }

@@ -75,6 +75,7 @@ proptest! {
                 sound(&problem, &request, &answer)?;
                 prop_assert!(answer.bound <= least + 1e-9, "bound {} best {}", answer.bound, least);
                 prop_assert!(answer.plan.servers.len() <= most);
+                prop_assert_eq!(answer.plan.used(&problem), None, "a server that serves nobody");
                 prop_assert!(limit.is_none_or(|limit| answer.assessment.max <= limit));
                 prop_assert!(answer.proven && answer.value <= least + 1e-9, "{:?} best {}", answer, least);
             }

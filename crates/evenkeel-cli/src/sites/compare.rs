@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         problems.push(asked.with_context(|| format!("seed {seed}"))?.0);
     }
     waiting.end();
-    outputs.write(&Shown(Series::new(arguments.settings(), question.objective, &STRATEGIES, &problems)))
+    outputs.write(&Series::new(arguments.settings(), question.objective, &STRATEGIES, &problems))
 }
 
 impl Arguments {
@@ -126,26 +126,24 @@ impl Arguments {
     }
 }
 
-struct Shown(Series);
-
-impl Report for Shown {
+impl Report for Series {
     fn json(&self) -> serde_json::Value {
-        self.0.to_json()
+        self.to_json()
     }
 
     fn csv(&self) -> Result<String> {
-        self.0.to_csv()
+        self.to_csv()
     }
 
     fn html(&self) -> String {
-        self.0.to_html()
+        self.to_html()
     }
 
     fn text(&self) -> String {
-        self.0.to_text()
+        self.to_text()
     }
 
     fn beside(&self) -> Result<Vec<(&'static str, String)>> {
-        Ok(vec![("strategies.csv", self.0.to_csv()?)])
+        Ok(vec![("strategies.csv", self.to_csv()?)])
     }
 }

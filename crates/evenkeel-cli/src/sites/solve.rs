@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let (rows, left_out) = answered?;
     let settings = arguments.settings(filled);
     let (objective, assign) = (question.objective, arguments.assign);
-    outputs.write(&Shown(Placement { settings, problem, places, objective, rows, left_out, assign }))
+    outputs.write(&Placement { settings, problem, places, objective, rows, left_out, assign })
 }
 
 /// Asks about groups of players who are about equally far from everything, and answers for each.
@@ -120,26 +120,24 @@ impl Arguments {
     }
 }
 
-struct Shown(Placement);
-
-impl Report for Shown {
+impl Report for Placement {
     fn json(&self) -> serde_json::Value {
-        self.0.to_json()
+        self.to_json()
     }
 
     fn csv(&self) -> Result<String> {
-        self.0.to_csv()
+        self.to_csv()
     }
 
     fn html(&self) -> String {
-        self.0.to_html()
+        self.to_html()
     }
 
     fn text(&self) -> String {
-        self.0.to_text()
+        self.to_text()
     }
 
     fn beside(&self) -> Result<Vec<(&'static str, String)>> {
-        Ok(vec![("strategies.csv", self.0.to_csv()?), ("assignment.csv", self.0.to_assignment_csv()?)])
+        Ok(vec![("strategies.csv", self.to_csv()?), ("assignment.csv", self.to_assignment_csv()?)])
     }
 }

@@ -68,6 +68,11 @@ impl Placement {
         &self.problem.sites()[site].name
     }
 
+    /// Whether any plan lets actions come too late for other servers.
+    fn is_late(&self) -> bool {
+        self.rows.iter().any(|row| row.answer.plan.inconsistency(&self.problem).worst > 0.0)
+    }
+
     /// The answer itself.
     fn answer(&self) -> Option<&Answer> {
         self.rows.last().map(|row| &row.answer)
@@ -83,6 +88,8 @@ impl Placement {
             "std_ms",
             "p95_ms",
             "max_ms",
+            "late_ms",
+            "late_worst_ms",
             "objective",
             "value_ms",
             "bound_ms",
@@ -93,7 +100,9 @@ impl Placement {
             let all = &answer.assessment;
             let servers: Vec<&str> = answer.plan.servers.iter().map(|s| self.name(*s)).collect();
             let mut record = vec![answer.strategy.name().to_owned(), servers.join(";")];
-            record.extend([all.mean, all.std, all.p95, all.max].map(|value| value.to_string()));
+            let late = answer.plan.inconsistency(&self.problem);
+            let figures = [all.mean, all.std, all.p95, all.max, late.mean, late.worst];
+            record.extend(figures.map(|value| value.to_string()));
             record.push(objective_name(self.objective));
             record.extend([answer.value, answer.bound, answer.gap, *seconds].map(|value| value.to_string()));
             writer.write_record(&record)?;

@@ -5,9 +5,12 @@
 //! site it suffices to know how long a server there must wait at least, its `need`: a player fits if its round trip and that are
 //! within the threshold. Needs only rise while the threshold falls, so that no neighbour of a site is ever looked at twice.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use crate::{Rule, assessment, field::Field};
+
+/// How many neighbours of sites a question is worth.
+pub(crate) const WORK: u64 = 4_000_000_000;
 
 /// The players and sites in question, by position in `players` and `usable`.
 pub(crate) struct Arcs<'a> {
@@ -22,6 +25,8 @@ pub(crate) struct Arcs<'a> {
     nearest: Vec<f64>,
     /// For every site all sites by distance, nearest first.
     order: Arc<[u32]>,
+    /// How many neighbours may still be looked at. What is known then is less than it could be, but still true.
+    pub work: &'a Cell<u64>,
 }
 
 /// What is known for a threshold. It holds for every lower one.
@@ -68,7 +73,7 @@ pub(crate) fn order(field: &Field<'_>) -> Arc<[u32]> {
 
 impl<'a> Arcs<'a> {
     /// At least this part of the weight of these players must be within the threshold.
-    pub fn new(field: &'a Field<'a>, order: Arc<[u32]>, players: Vec<usize>, part: f64) -> Self {
+    pub fn new(field: &'a Field<'a>, order: Arc<[u32]>, players: Vec<usize>, part: f64, work: &'a Cell<u64>) -> Self {
         let mut rtt = Vec::with_capacity(players.len() * field.usable.len());
         let mut nearest = vec![f64::INFINITY; field.usable.len()];
         for &p in &players {
@@ -78,7 +83,7 @@ impl<'a> Arcs<'a> {
                 *least = least.min(f64::from(row[s]));
             }
         }
-        Self { field, players, part, rtt, nearest, order }
+        Self { field, players, part, rtt, nearest, order, work }
     }
 
     /// How many sites there are.
@@ -105,11 +110,15 @@ impl<'a> Arcs<'a> {
         Known { needs, past: vec![0; self.players.len() * self.sites()] }
     }
 
-    /// Raises the needs to what the threshold demands. False if there is no plan within it.
+    /// Raises the needs to what the threshold demands. False if there is no plan within it; true if that is not known before the
+    /// work is done.
     pub fn tighten(&self, known: &mut Known, threshold: f64) -> bool {
         loop {
             let (mut changed, mut any) = (false, false);
             for s in 0..self.sites() {
+                if self.work.get() == 0 {
+                    return true;
+                }
                 if known.needs.need[s].is_infinite() {
                     continue;
                 }
@@ -155,7 +164,8 @@ impl<'a> Arcs<'a> {
     fn needed_for(&self, known: &mut Known, s: usize, q: usize, threshold: f64) -> f64 {
         let (row, m) = (self.row(q), self.sites());
         let needs = &known.needs;
-        let mut past = known.past[q * m + s] as usize;
+        let from = known.past[q * m + s] as usize;
+        let mut past = from;
         let mut found = f64::INFINITY;
         while past < m {
             let t = self.order[s * m + past] as usize;
@@ -170,6 +180,7 @@ impl<'a> Arcs<'a> {
                 past += 1;
             }
         }
+        self.work.set(self.work.get().saturating_sub((past - from + 1) as u64));
         known.past[q * m + s] = past as u32;
         found
     }
@@ -209,7 +220,7 @@ impl<'a> Arcs<'a> {
             return None;
         }
         let mut high = high;
-        while high - *low > within * high {
+        while high - *low > within * high && self.work.get() > 0 {
             let middle = (*low + high) / 2.0;
             let mut lower = known.clone();
             if self.tighten(&mut lower, middle) {

@@ -13,16 +13,36 @@ const WORK: usize = 600_000_000;
 /// Sums are rounded; a bound must not be.
 const SAFE: f64 = 1.0 - 1e-12;
 
-/// A lower bound of the mean response by weight.
-pub(crate) fn bound(field: &Field<'_>) -> f64 {
-    let n = field.players();
-    let looked_at = (WORK / field.usable.len().pow(2).max(1)).min(n);
+/// A lower bound of the mean response of these players by weight.
+pub(crate) fn bound(field: &Field<'_>, players: &[usize]) -> f64 {
+    let looked_at = (WORK / field.usable.len().pow(2).max(1)).min(players.len());
     // Everybody's own floor holds in any case. Spread evenly, the players of a block come from everywhere.
-    let floors: f64 = (0..n).map(|p| weight(field, p) * field.floor(p)).sum();
+    let floors: f64 = players.iter().map(|&p| weight(field, p) * field.floor(p)).sum();
     let blocks = looked_at.div_ceil(BLOCK).max(1);
-    let gained: f64 =
-        (0..blocks).map(|block| gain(field, &(block..looked_at).step_by(blocks).collect::<Vec<_>>())).sum();
-    (floors + gained) / field.problem.weight() * SAFE
+    let block = |from: usize| players[..looked_at].iter().skip(from).step_by(blocks).copied().collect::<Vec<_>>();
+    let gained: f64 = (0..blocks).map(|from| gain(field, &block(from))).sum();
+    let all: f64 = players.iter().map(|&p| weight(field, p)).sum();
+    (floors + gained) / all * SAFE
+}
+
+/// A lower bound of mean plus standard deviation: the mean of any half of the players is never more.
+///
+/// For any `c` of mean 0 and mean square 1 at most, the deviation is at least the mean of `c` times response. With a part `a` of
+/// the players, `c` is `1 / a - 1` for these and -1 for the others; its mean square is `(1 - a) / a`. The bound holds for whatever
+/// half; it is best for the one that a good plan serves worst.
+pub(crate) fn with_deviation(field: &Field<'_>, responses: &[f64]) -> f64 {
+    let mut players: Vec<usize> = (0..field.players()).collect();
+    let all = bound(field, &players);
+    players.sort_by(|a, b| responses[*b].total_cmp(&responses[*a]));
+    let (mut held, half) = (0.0, field.problem.weight() / 2.0);
+    let slower = players.iter().take_while(|&&p| {
+        let more = held < half;
+        held += weight(field, p);
+        more
+    });
+    let mut slower: Vec<usize> = slower.copied().collect();
+    slower.sort_unstable();
+    all.max(bound(field, &slower))
 }
 
 fn weight(field: &Field<'_>, player: usize) -> f64 {
@@ -141,10 +161,22 @@ mod tests {
         #[test]
         fn no_plan_is_below(problem in problems(), lag in lags()) {
             let Ok(field) = Field::new(&problem, lag) else { return Ok(()) };
-            let bound = bound(&field);
+            let bound = bound(&field, &(0..field.players()).collect::<Vec<_>>());
             for (servers, responses) in all_plans(&field) {
                 let sum: f64 = responses.iter().zip(problem.players()).map(|(r, p)| r * p.weight).sum();
                 prop_assert!(bound <= sum / problem.weight(), "{} {:?}", bound, servers);
+            }
+        }
+
+        #[test]
+        fn no_plan_is_below_with_its_deviation(problem in problems(), lag in lags(), like in any::<prop::sample::Index>()) {
+            let Ok(field) = Field::new(&problem, lag) else { return Ok(()) };
+            let plans = all_plans(&field);
+            prop_assume!(!plans.is_empty());
+            let bound = with_deviation(&field, &like.get(&plans).1);
+            for (servers, responses) in plans {
+                let all = crate::Assessment::of(&problem, responses);
+                prop_assert!(bound <= all.mean + all.std, "{} {:?}", bound, servers);
             }
         }
 

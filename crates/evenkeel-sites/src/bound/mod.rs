@@ -3,6 +3,8 @@
 pub(crate) mod arcs;
 pub(crate) mod mean;
 
+use std::cell::Cell;
+
 use self::arcs::Arcs;
 use crate::{Objective, assessment, field::Field, strategy::critical};
 
@@ -11,13 +13,15 @@ const CLOSE: f64 = 1e-6;
 /// With more players times sites than this, percentiles are bounded by everybody's own floor alone.
 const MANY: usize = 4_000_000;
 
-/// A lower bound of an objective, with the price of the servers.
-pub(crate) fn of(field: &Field<'_>, objective: Objective, price: f64) -> f64 {
+/// A lower bound of an objective, with the price of the servers. It holds whatever `servers` are; good ones make it better.
+pub(crate) fn of(field: &Field<'_>, objective: Objective, price: f64, servers: &[usize]) -> f64 {
+    let mean = || mean::bound(field, &(0..field.players()).collect::<Vec<_>>());
     let players = match objective {
         Objective::Critical => percentile(field, 1.0),
-        Objective::Mean | Objective::MeanPlusStd => mean::bound(field),
+        Objective::Mean => mean(),
+        Objective::MeanPlusStd => mean::with_deviation(field, &field.responses(servers)),
         Objective::Percentile(part) => percentile(field, part),
-        Objective::HalfMeanHalfMax => (mean::bound(field) + percentile(field, 1.0)) / 2.0,
+        Objective::HalfMeanHalfMax => (mean() + percentile(field, 1.0)) / 2.0,
         Objective::Servers => return field.required.len().max(1) as f64,
         Objective::Cost => return least_cost(field),
     };
@@ -44,6 +48,7 @@ fn percentile(field: &Field<'_>, part: f64) -> f64 {
     }
     let players = if part < 1.0 { (0..field.players()).collect() } else { critical::few(field, None) };
     // If even the longest response is ruled out, there is no plan, and any bound holds.
-    Arcs::new(field, arcs::order(field), players, part).narrow(&mut low, field.longest(), CLOSE);
+    let work = Cell::new(arcs::WORK);
+    Arcs::new(field, arcs::order(field), players, part, &work).narrow(&mut low, field.longest(), CLOSE);
     low
 }

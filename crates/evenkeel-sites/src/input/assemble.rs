@@ -91,7 +91,7 @@ impl Source {
             let legs = row.iter().zip(nodes).filter(|(leg, _)| !leg.is_nan());
             legs.filter_map(|(leg, node)| Some(leg + between.either(*node, nodes[site])?)).min_by(f32::total_cmp)
         };
-        made_up(rule, relayed, filled).ok_or_else(|| {
+        made_up(rule, (nodes.len(), relayed), filled)?.ok_or_else(|| {
             let names = (&table.players.list()[player], &table.candidates.list()[site]);
             let fault = missing(names.0, names.1, rule);
             fault.at(table.lines[player], table.columns[site]).of(File::Latencies)

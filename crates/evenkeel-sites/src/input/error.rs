@@ -97,6 +97,8 @@ pub enum Fault {
         /// What could be done, beside measuring it.
         advice: &'static str,
     },
+    /// So much is missing that looking for the fastest ways would take minutes.
+    MuchMissing,
     /// More players drawn than there are, or none.
     Draw {
         /// How many are wanted.
@@ -194,6 +196,9 @@ impl fmt::Display for Fault {
             Self::Missing { from, to, advice } => {
                 write!(f, "the round-trip time from \"{from}\" to \"{to}\" is missing{advice}")
             }
+            Self::MuchMissing => f.write_str(
+                "too much is missing to look for the fastest way through another node each time; the rule \"unreachable\" does without",
+            ),
             Self::Draw { wanted, of } => write!(f, "{wanted} players cannot be drawn from {of}"),
             Self::BothRest => f.write_str("players and candidates cannot both be what the other leaves"),
             Self::NoPlayersLeft => f.write_str("nobody is left as a player"),

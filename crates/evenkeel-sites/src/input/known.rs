@@ -3,6 +3,9 @@
 use super::error::{Fault, InputError, shown};
 use std::collections::HashMap;
 
+/// So many ways through other nodes are looked at for all that is missing together, at most: few in tests.
+const MOST_RELAYS: usize = if cfg!(test) { 1 << 12 } else { 1 << 32 };
+
 /// What stands for a round-trip time that is missing.
 ///
 /// Only what is needed is asked for: from players to candidates and between candidates. Between a node and itself, what is missing
@@ -14,7 +17,8 @@ pub enum Missing {
     /// That of the other direction; if that is missing too, it is an error.
     #[default]
     Mirror,
-    /// That of the other direction; else the fastest way through one other node; else it is an error.
+    /// That of the other direction; else the fastest way through one other node; else it is an error. It is one, too, if so much
+    /// is missing that to look at all ways would take minutes.
     Relay,
     /// That of the other direction; else there is no way at all.
     Unreachable,
@@ -111,6 +115,14 @@ impl Known {
         }
     }
 
+    /// Through how many nodes a way from this one may lead.
+    fn relays(&self, from: usize) -> usize {
+        match &self.links {
+            Links::Square { .. } => self.names.len(),
+            Links::Pairs(near) => near[from].len(),
+        }
+    }
+
     /// The round-trip time by the rule.
     pub(crate) fn rtt(&self, from: usize, to: usize, rule: Missing, filled: &mut Filled) -> Result<f32, InputError> {
         if let Some(rtt) = self.measured(from, to).or((from == to).then_some(0.0)) {
@@ -121,7 +133,7 @@ impl Known {
             return Ok(rtt);
         }
         let names = self.names.list();
-        made_up(rule, || self.relayed(from, to), filled).ok_or_else(|| {
+        made_up(rule, (self.relays(from), || self.relayed(from, to)), filled)?.ok_or_else(|| {
             let fault = missing(&names[from], &names[to], rule);
             match &self.links {
                 Links::Square { lines, first_column, .. } => fault.at(lines[from], first_column + to),
@@ -131,16 +143,22 @@ impl Known {
     }
 }
 
-/// What the rule makes of a round-trip time that was measured in neither direction, if anything.
-pub(crate) fn made_up(rule: Missing, relayed: impl FnOnce() -> Option<f32>, filled: &mut Filled) -> Option<f32> {
-    match rule {
+/// What the rule makes of a round-trip time that was measured in neither direction, if anything. The fastest way comes with how
+/// many are looked at for it.
+pub(crate) fn made_up(
+    rule: Missing,
+    (ways, relayed): (usize, impl FnOnce() -> Option<f32>),
+    filled: &mut Filled,
+) -> Result<Option<f32>, Fault> {
+    Ok(match rule {
         Missing::Refuse | Missing::Mirror => None,
+        Missing::Relay if filled.relayed.saturating_mul(ways) > MOST_RELAYS => return Err(Fault::MuchMissing),
         Missing::Relay => relayed().inspect(|_| filled.relayed += 1),
         Missing::Unreachable => {
             filled.unreachable += 1;
             Some(f32::INFINITY)
         }
-    }
+    })
 }
 
 pub(crate) fn missing(from: &str, to: &str, rule: Missing) -> Fault {

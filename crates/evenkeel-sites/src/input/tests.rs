@@ -88,6 +88,22 @@ fn of_repeated_measurements_the_median_counts() {
     assert_eq!((relayed.problem.rtt(0, 2), relayed.problem.rtt(2, 0)), (13.0, 1.0 + 25.0));
 }
 
+/// Everybody through one hub: few ways to look at. A table that is as empty has as many as there are nodes.
+#[test]
+fn relays_are_not_looked_for_forever() {
+    let relay = Options { missing: Missing::Relay, candidates: Some(Candidates::All), ..Options::default() };
+    let nodes = 40;
+    let pairs: String = (1..nodes).map(|i| format!("hub,n{i},{i}\n")).collect();
+    let read_all = |text: &str| read(&Files::new(text.as_bytes()), &relay);
+    let star = read_all(&format!("from,to,rtt_ms\n{pairs}")).unwrap();
+    assert!(star.filled.relayed > 1000);
+    let row = |i: usize| (0..nodes).map(|j| if i == 0 { format!(",{j}") } else { ",".into() }).collect::<String>();
+    let names: String = (0..nodes).map(|i| format!(",n{i}")).collect();
+    let rows: String = (0..nodes).map(|i| format!("n{i}{}\n", row(i))).collect();
+    let error = read_all(&format!("x{names}\n{rows}")).unwrap_err();
+    assert!(error.to_string().contains("too much is missing"), "{error}");
+}
+
 #[test]
 fn missing_values_go_by_the_rule() {
     let text = b"0,5,,40\n6,0,7,30\n,,0,-\n,30,8,0\n";

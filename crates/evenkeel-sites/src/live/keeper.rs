@@ -85,10 +85,13 @@ impl Keeper {
         Ok(Self { problem, request, settings, seats, players, usable, limited, clock: Default::default() })
     }
 
-    /// Says which servers run; the required ones do in any case.
+    /// Says which servers run, if any; the required ones do in any case.
     pub fn run(&mut self, servers: &[usize]) -> Result<(), KeeperError> {
         let field = Field::new(&self.problem, self.request.lag)?;
-        let servers = Plan::empty(&self.problem, self.request.lag, &field.with_required(servers))?.servers;
+        let mut servers = field.with_required(servers);
+        if !servers.is_empty() {
+            servers = Plan::empty(&self.problem, self.request.lag, &servers)?.servers;
+        }
         self.stand(servers);
         Ok(())
     }
@@ -216,7 +219,7 @@ impl Keeper {
     pub(super) fn goal(&self) -> Goal {
         let Request { objective, price, .. } = self.request;
         let limit = self.request.critical_limit.unwrap_or(f64::INFINITY);
-        Goal { objective, price, limit, servers: self.request.max_servers.unwrap_or(usize::MAX) }
+        Goal { objective, price, limit, servers: self.request.max_servers.unwrap_or(usize::MAX), idle: true }
     }
 
     /// Players and sites as they are now.

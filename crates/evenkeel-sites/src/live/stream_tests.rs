@@ -26,6 +26,20 @@ fn lines_are_events() {
     assert_eq!(watch.keeper().problem().players().len(), 1);
 }
 
+/// Before the first player there need not be a server, and after the last there need not be one any more.
+#[test]
+fn a_session_may_be_empty() {
+    let mut watch = watch();
+    assert_eq!(watch.line(r#"{"at_s": 0, "servers": []}"#), Ok(None));
+    assert_eq!(watch.keeper().value(), Ok(0.0));
+    assert!(watch.line(r#"{"at_s": 1, "join": "Ada", "rtt_ms": {"F": 20}}"#).unwrap().is_some());
+    assert_eq!(watch.line(r#"{"at_s": 2, "leave": "Ada"}"#), Ok(None));
+    assert_eq!(watch.line(r#"{"at_s": 3, "servers": []}"#), Ok(None));
+    assert_eq!(watch.line(r#"{"at_s": 99}"#), Ok(None));
+    assert!(watch.keeper().servers().is_empty());
+    assert!(watch.line(r#"{"at_s": 100, "join": "Bo", "rtt_ms": {"T": 20}}"#).unwrap().is_some());
+}
+
 #[test]
 fn who_asks_waits() {
     let mut watch = watch().asking();

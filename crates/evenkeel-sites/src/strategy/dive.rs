@@ -6,6 +6,9 @@ use crate::{
     field::Field,
 };
 
+/// A node with more players times sites than this counts as several: they take longer.
+const LARGE: u64 = 1 << 15;
+
 /// What a search within a threshold ends with.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Found {
@@ -98,7 +101,7 @@ impl<'a> Dive<'a> {
         if *self.nodes == 0 {
             return Found::GaveUp;
         }
-        *self.nodes -= 1;
+        *self.nodes = self.nodes.saturating_sub(1 + (players.len() * chosen.sites.len()) as u64 / LARGE);
         players.retain(|&q| !self.served(&chosen, q as usize));
         let last = chosen.sites.len() <= chosen.open.len();
         if last && players.iter().any(|&q| !chosen.sites.iter().any(|&s| self.fits(&chosen, q, s))) {

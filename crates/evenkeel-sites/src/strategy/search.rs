@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::{Objective, capacity::Seating, field::Field, objective::Weights, random::Random};
+use crate::{Objective, Plan, capacity::Seating, field::Field, objective::Weights, random::Random};
 
 /// What plans must keep to, and what they are judged by.
 #[derive(Clone, Copy)]
@@ -14,6 +14,8 @@ pub(crate) struct Goal {
     pub limit: f64,
     /// How many servers there may be.
     pub servers: usize,
+    /// Whether there may be servers that serve nobody.
+    pub idle: bool,
 }
 
 /// How good servers are: what they lack comes before what they are worth.
@@ -29,6 +31,7 @@ pub(crate) struct Worth {
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) enum Lack {
     Nothing,
+    Idle,
     Limit,
     Reach,
     Room,
@@ -90,17 +93,36 @@ impl<'a> Judge<'a> {
         if missing > 0.0 {
             return lack(Lack::Room, missing);
         }
-        let worth = self.judged(servers);
-        if !self.limited || worth.lack != Lack::Nothing || than.is_some_and(|than| !worth.better(than)) {
-            return worth;
+        let mut worth = self.judged(servers);
+        let hopeless = |worth: &Worth| worth.lack != Lack::Nothing || than.is_some_and(|than| !worth.better(than));
+        if self.limited && !hopeless(&worth) {
+            let Some(responses) = self.seats(servers) else { return lack(Lack::Room, 0.0) };
+            self.responses = responses;
+            worth = self.judged(servers);
         }
-        match self.seats(servers) {
-            None => lack(Lack::Room, 0.0),
-            Some(responses) => {
-                self.responses = responses;
-                self.judged(servers)
-            }
+        // The only objective that can be smaller if somebody waits longer, for a server that serves nobody.
+        if self.goal.objective == Objective::MeanPlusStd && !self.goal.idle && !hopeless(&worth) {
+            let idle = self.idle(servers);
+            return if idle > 0 { lack(Lack::Idle, idle as f64) } else { worth };
         }
+        worth
+    }
+
+    /// How many servers nobody is on, at the responses at hand, and need not be there.
+    fn idle(&self, servers: &[usize]) -> usize {
+        let (lags, n) = (self.field.lag.of(self.field.problem, servers), self.responses.len());
+        let serves = |s: usize, lag: f64| {
+            let each = self.columns[s * n..][..n].iter().map(|rtt| f64::from(*rtt) + lag);
+            each.zip(&self.responses).any(|(there, response)| there == *response)
+        };
+        let spare = servers.iter().zip(lags).filter(|(s, _)| !self.field.required.contains(s));
+        spare.filter(|(s, lag)| !serves(**s, *lag)).count()
+    }
+
+    /// The value of a plan.
+    pub fn value(&mut self, plan: &Plan) -> f64 {
+        self.responses = plan.responses(self.field.problem);
+        self.judged(&plan.servers).value
     }
 
     fn missing_room(&self, servers: &[usize]) -> f64 {
@@ -246,4 +268,36 @@ pub(crate) fn with(servers: &[usize], site: usize) -> Vec<usize> {
     let mut more = servers.to_vec();
     more.insert(servers.partition_point(|s| *s < site), site);
     more
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{lags, problems};
+
+    proptest! {
+        /// The search ends where no server more, fewer or elsewhere helps, and the best of its starts counts.
+        #[test]
+        fn nothing_near_is_better(problem in problems(), lag in lags(), from in any::<prop::sample::Index>(), most in 1usize..5) {
+            let Ok(field) = Field::new(&problem, lag) else { return Ok(()) };
+            prop_assume!(field.required.len() <= most);
+            let goal = Goal { objective: Objective::Mean, price: 0.0, limit: f64::INFINITY, servers: most, idle: true };
+            let mut judge = Judge::new(&field, goal, u64::MAX);
+            let start = field.with_required(&field.required);
+            let start = if start.is_empty() { vec![*from.get(&field.usable)] } else { start };
+            let (servers, worth) = judge.improve(&start);
+            prop_assert!(!judge.worth(&start, None).better(&worth));
+            let spare = servers.iter().copied().filter(|s| !field.required.contains(s));
+            for rest in spare.map(|s| without(&servers, s)).chain([servers.clone()]).filter(|rest| !rest.is_empty()) {
+                prop_assert!(!judge.worth(&rest, None).better(&worth), "{:?} is better than {:?}", rest, servers);
+                for &s in field.usable.iter().filter(|s| !servers.contains(s)) {
+                    let near = with(&rest, s);
+                    prop_assert!(!judge.worth(&near, None).better(&worth), "{:?} is better than {:?}", near, servers);
+                }
+            }
+            prop_assert!(!worth.better(&judge.search(&[start], 1).1));
+        }
+    }
 }

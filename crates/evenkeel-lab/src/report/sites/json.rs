@@ -33,6 +33,7 @@ impl Placement {
 
     fn row(&self, Row { answer, seconds }: &Row) -> Value {
         let (plan, all) = (&answer.plan, &answer.assessment);
+        let late = plan.inconsistency(&self.problem);
         let mut row = json!({
             "strategy": answer.strategy.name(),
             "servers": plan.servers.iter().map(|s| self.name(*s)).collect::<Vec<_>>(),
@@ -42,6 +43,8 @@ impl Placement {
             "std_ms": all.std,
             "p95_ms": all.p95,
             "max_ms": all.max,
+            "late_ms": late.mean,
+            "late_worst_ms": late.worst,
             "objective": objective_name(self.objective),
             "value_ms": answer.value,
             "bound_ms": answer.bound,

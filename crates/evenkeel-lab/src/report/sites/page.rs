@@ -17,7 +17,7 @@ impl Placement {
         put("<h1>Where servers stand</h1>\n");
         put(&format!("<p class=\"note\">evenkeel {VERSION}, {}</p>\n", escape(&self.heading())));
         put(&format!("<p class=\"verdict\">{}</p>\n", escape(&self.advice())));
-        put(&format!("<p>{}</p>\n", escape(&self.fairness())));
+        put(&format!("<p>{} {}</p>\n", escape(&self.fairness()), escape(&self.lateness())));
         put(&self.map());
         put(&format!("<p class=\"note\">{}</p>\n", self.map_note()));
         put("<h2>Servers</h2>\n");

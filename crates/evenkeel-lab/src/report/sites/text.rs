@@ -45,7 +45,7 @@ impl Placement {
             out.push_str(&paragraph(&format!("No plan for {}: {why}.", strategy.name())));
         }
         out.push('\n');
-        out.push_str(&paragraph(&self.fairness()));
+        out.push_str(&paragraph(&format!("{} {}", self.fairness(), self.lateness())));
         out + &paragraph(&self.advice())
     }
 
@@ -73,12 +73,14 @@ impl Placement {
 
     fn table(&self) -> String {
         let mut out = format!(
-            " {:<28} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>6} {:>8}\n",
+            " {:<28} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>6} {:>8}",
             "strategy", "servers", "mean", "std", "p95", "max", "bound", "gap, %", "seconds"
         );
+        let late = self.is_late();
+        out.push_str(if late { "   late\n" } else { "\n" });
         for Row { answer, seconds } in &self.rows {
             let all = &answer.assessment;
-            let _ = writeln!(
+            let _ = write!(
                 out,
                 " {:<28} {:>7} {:>7.1} {:>7.1} {:>7.1} {:>7.1} {:>7.1} {:>6.2} {seconds:>8.2}",
                 answer.strategy.name(),
@@ -90,6 +92,10 @@ impl Placement {
                 answer.bound,
                 100.0 * answer.gap,
             );
+            if late {
+                let _ = write!(out, " {:>6.1}", answer.plan.inconsistency(&self.problem).mean);
+            }
+            out.push('\n');
         }
         out
     }
@@ -101,6 +107,18 @@ impl Placement {
         format!(
             "To pad everybody to the slowest costs {:.1} ms of the mean: {:.1} ms for all instead of {before:.1}.",
             equal.price, equal.to
+        )
+    }
+
+    /// What comes of it that servers do not wait for each other as long as they should; nothing if they do.
+    pub(super) fn lateness(&self) -> String {
+        let late = self.answer().map(|answer| answer.plan.inconsistency(&self.problem)).unwrap_or_default();
+        if late.worst == 0.0 {
+            return String::new();
+        }
+        format!(
+            "Servers wait for a part of the lag only: actions come {:.1} ms too late on average, {:.1} ms at worst.",
+            late.mean, late.worst
         )
     }
 
