@@ -78,7 +78,7 @@ mod tests {
         #[test]
         fn no_plan_is_overlooked(problem in problems(), lag in lags(), most in 1usize..8, limit in 50.0f64..300.0) {
             let Ok(field) = Field::new(&problem, lag) else { return Ok(()) };
-            let goal = Goal { objective: Objective::Mean, price: 2.0, limit, servers: most };
+            let goal = Goal { objective: Objective::Mean, price: 2.0, limit, servers: most, idle: false };
             let mut judge = Judge::new(&field, goal, u64::MAX);
             let plans: Vec<Vec<usize>> = all_plans(&field).into_iter().map(|(servers, _)| servers).collect();
             let worths = plans.iter().map(|servers| judge.worth(servers, None)).filter(|w| w.lack == Lack::Nothing);
