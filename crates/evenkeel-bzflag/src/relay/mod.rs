@@ -160,8 +160,11 @@ impl Relay {
                     client.true_stamps.observe(update.stamp, received);
                     self.witness(from, &update, now);
                 }
-                Ok(_) => tracing::debug!(client = client.name, "an update about somebody else's tank"),
-                Err(problem) => tracing::debug!(client = client.name, %problem, "an update that cannot be read"),
+                // Nobody is to hear these: clients believe them, and their orders are not the relay's.
+                Ok(_) => return tracing::debug!(client = client.name, "an update about somebody else's tank"),
+                Err(problem) => {
+                    return tracing::debug!(client = client.name, %problem, "an update that cannot be read");
+                }
             },
             _ => {}
         }
@@ -174,9 +177,10 @@ impl Relay {
         match frame.code {
             Code::TANK_UPDATE | Code::TANK_UPDATE_SMALL => {
                 client.way = way;
-                if let Ok(update) = TankUpdate::parse(frame) {
-                    return self.tank_update(to, way, &update, now);
-                }
+                return match TankUpdate::parse(frame) {
+                    Ok(update) => self.tank_update(to, way, &update, now),
+                    Err(problem) => tracing::debug!(%problem, "an update of the server that cannot be read"),
+                };
             }
             Code::SHOT_BEGIN => {
                 client.way = way;

@@ -89,21 +89,6 @@ impl Peer {
         self.next_or_end().await.expect("the other end is there")
     }
 
-    /// The number of the relay's next ping.
-    pub async fn ping_of_the_relay(&mut self) -> u16 {
-        loop {
-            while let Some(frame) = self.reader.next_frame().expect("whole frames") {
-                if let Ok(LagPing(number)) = LagPing::parse(frame) {
-                    return number;
-                }
-            }
-            let mut buffer = [0; 4096];
-            let length = soon("a ping", self.stream.read(&mut buffer)).await.expect("the other end is there");
-            assert_ne!(length, 0, "the other end is gone");
-            self.reader.push(&buffer[..length]);
-        }
-    }
-
     pub async fn expect(&mut self, code: Code, payload: &[u8]) {
         assert_eq!(self.next().await, (code, payload.to_vec()));
     }
@@ -150,10 +135,7 @@ pub fn config() -> ServiceConfig {
         conditions: Vec::new(),
         most_clients: 16,
         handshake: evenkeel::Duration::from_secs(60),
-        relay: RelayConfig {
-            deciders: vec![Decider::with("base", Budget::Unlimited)],
-            ..RelayConfig::default()
-        },
+        relay: RelayConfig { deciders: vec![Decider::with("base", Budget::Unlimited)], ..RelayConfig::default() },
     }
 }
 
