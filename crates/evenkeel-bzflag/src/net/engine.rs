@@ -293,7 +293,7 @@ impl Engine {
             let may_ask = link.datagrams.is_none() || link.address == from;
             may_ask && link.address.ip() == from.ip() && link.player == Some(player)
         };
-        let (host, link) = self.links.iter_mut().find(|(_, link)| is_it(link))?;
+        let (host, link) = self.links.iter_mut().rfind(|(_, link)| is_it(link))?;
         link.datagrams = Some(from);
         Some(*host)
     }
