@@ -286,7 +286,7 @@ fn lives_under_one_number_do_not_mix() {
             game.leave(0);
             game.join(10, 0);
         }
-        let mut told = game.go_on(1.0, new);
+        let mut told = game.go_on(0.5, new);
         // The news that the first one is gone may be late.
         let mut bytes = Vec::new();
         RemovePlayer(0).emit(&mut bytes);
