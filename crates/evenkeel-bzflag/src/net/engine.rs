@@ -118,6 +118,8 @@ impl Engine {
                 self.take(Some(input));
             }
             self.turn();
+            // However much comes in, what was written gets its turn to go out.
+            tokio::task::yield_now().await;
         }
     }
 

@@ -92,8 +92,9 @@ async fn updates_of_a_living_tank_are_told_anew_in_order_and_all_else_is_untouch
 async fn clients_at_one_address_are_told_apart_whatever_ports_their_datagrams_come_from() {
     let world = World::new(config()).await;
     let mut players = vec![world.join(0, "Ada").await];
-    for (number, name) in [(1, "Bob"), (2, "Cid")] {
-        let (near, far) = world.greeted(number).await;
+    // Neither has asked for its link when the other does.
+    let greeted = [(1, "Bob", world.greeted(1).await), (2, "Cid", world.greeted(2).await)];
+    for (number, name, (near, far)) in greeted {
         let elsewhere = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         players.push(world.enter(number, name, near, far, elsewhere).await);
     }
