@@ -268,6 +268,9 @@ fn who_leaves_takes_its_tank_along() {
         let later = game.go_on(10.0, |t| vec![winding(1, t)]);
         assert!(later.iter().any(|(_, _, told)| told.player == 1));
         assert!(later.iter().all(|(_, _, told)| told.player != gone));
+        // Nor does who comes later hear of it.
+        game.join(9, 9);
+        assert!(game.heard().iter().all(|(_, told)| told.player != gone));
     }
 }
 
