@@ -6,7 +6,7 @@ use evenkeel_bzflag::message::Code;
 use std::time::{Duration, Instant};
 
 fn under(conditions: &str) -> ServiceConfig {
-    ServiceConfig { conditions: vec![("far".into(), conditions.parse().unwrap())], ..config() }
+    ServiceConfig { conditions: vec![("far".into(), conditions.parse().expect("these are conditions"))], ..config() }
 }
 
 #[tokio::test]
