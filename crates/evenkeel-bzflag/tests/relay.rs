@@ -102,7 +102,7 @@ fn model() -> Decider {
 }
 
 fn every(n: u32) -> Decider {
-    Decider::with(&format!("base/{n}"), Budget::of_base(1, n.into()))
+    Decider::with(&format!("base/{n}"), Budget::of_base(1, n))
 }
 
 /// Somewhere on a winding road.
