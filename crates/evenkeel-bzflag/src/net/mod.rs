@@ -4,13 +4,14 @@
 //! to the server, so that to the server it is a client like any other.
 
 mod engine;
+mod greeting;
 mod link;
 mod queue;
 
 use crate::relay::RelayConfig;
 use crate::summary::Summary;
 use engine::{Command, Engine};
-use evenkeel::HostId;
+use evenkeel::{Duration, HostId};
 use evenkeel_link::Conditions;
 use std::io;
 use std::net::SocketAddr;
@@ -27,6 +28,8 @@ pub struct ServiceConfig {
     pub conditions: Vec<(String, Conditions)>,
     /// So many clients are served at once at most.
     pub most_clients: usize,
+    /// Whoever has not been greeted by the server after so long is no client of the game. Ten seconds are plenty.
+    pub handshake: Duration,
     /// Who decides, and how.
     pub relay: RelayConfig,
 }
@@ -34,6 +37,7 @@ pub struct ServiceConfig {
 /// A relay that runs.
 ///
 /// ```no_run
+/// use evenkeel::Duration;
 /// use evenkeel_bzflag::{RelayConfig, Service, ServiceConfig};
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let service = Service::start(ServiceConfig {
@@ -41,6 +45,7 @@ pub struct ServiceConfig {
 ///     server: "127.0.0.1:5155".parse()?,
 ///     conditions: vec![("far away".into(), "delay=200ms".parse()?)],
 ///     most_clients: 64,
+///     handshake: Duration::from_secs(10),
 ///     relay: RelayConfig::default(),
 /// })
 /// .await?;

@@ -1,6 +1,9 @@
 //! A game without the game: clients that follow recorded paths and place each other by the game's loop, frame by frame, around the
 //! relay's mind. It measures for itself what clients show, and shares nothing with what the relay measures.
 
+// Not every test uses all of it.
+#![allow(dead_code)]
+
 use evenkeel::{Duration, GlobalTime, HostId, Motion, Vec3};
 use evenkeel_bzflag::message::{Code, Frame, LagPing, SetVar, Status, TankUpdate, Text, frames};
 use evenkeel_bzflag::{Relay, RelayConfig, Rules, Way};
