@@ -8,6 +8,7 @@ use evenkeel::{
     Duration, EntityId, GlobalTime, HostId, Instant, Motion, Pose, Quat, Receiver, ReceiverConfig, Relevance, Sender,
     SenderConfig, Threshold, Vec3,
 };
+use evenkeel_bzflag::message as bzflag;
 use evenkeel_fuzz::script::{Script, clock, levels, receiver, sender, timewarp};
 use evenkeel_games::operations::record;
 use evenkeel_games::words::{self, Word};
@@ -38,6 +39,7 @@ fn main() -> Result<()> {
         ("datagram", datagrams()?),
         ("receiver", receivers()?),
         ("sender", senders()),
+        ("bzflag", games()?),
         ("clock", clocks()),
         ("levels", conversations()),
         ("moving", moved()?),
@@ -61,6 +63,37 @@ fn main() -> Result<()> {
         println!("{name}: {} seeds, {} bytes", seeds.len(), seeds.iter().map(Vec::len).sum::<usize>());
     }
     Ok(())
+}
+
+/// What BZFlag's sides say: each message alone, all of them together, and a recording of it.
+fn games() -> Result<Vec<Vec<u8>>> {
+    let update = bzflag::TankUpdate { position: [10.0, -5.0, 0.5], azimuth: 4.0, ..bzflag::TankUpdate::of(3) };
+    let options =
+        bzflag::TankUpdate { jump_jets: Some(9), driver: Some(8), user: Some([7, 6]), sounds: Some(1), ..update };
+    let mut said = vec![Vec::new(); 12];
+    update.emit(&mut said[0]);
+    options.emit(&mut said[1]);
+    options.with_precision(bzflag::Precision::Small).emit(&mut said[2]);
+    bzflag::SetVar(vec![(b"_radius", b"0.72 * (_length - 1) ^ 2"), (b"_length", b"6.0")]).emit(&mut said[3]);
+    bzflag::LagPing(7).emit(&mut said[4]);
+    bzflag::UdpLinkRequest(3).emit(&mut said[5]);
+    bzflag::RemovePlayer(3).emit(&mut said[6]);
+    bzflag::Alive { player: 3, position: [1.0; 3], azimuth: 0.5 }.emit(&mut said[7]);
+    bzflag::Score(vec![(3, bzflag::PlayerScore { wins: 1, losses: 2, team_kills: 0 })]).emit(&mut said[8]);
+    bzflag::Frame { code: bzflag::Code::SHOT_BEGIN, payload: &[0; 43] }.emit(&mut said[9]);
+    bzflag::Frame { code: bzflag::Code::ADD_PLAYER, payload: &[b'x'; 171] }.emit(&mut said[10]);
+    bzflag::Frame { code: bzflag::Code::KILLED, payload: b"\x01\x02pd\0\x03GM\0\0\0\x09" }.emit(&mut said[11]);
+
+    let mut recording = b"rrBZ\0\0\0\x01".to_vec();
+    recording.resize(426, 0);
+    for (at, message) in said[..3].iter().enumerate() {
+        let (head, payload) = message.split_at(4);
+        recording.extend([&[0, 0], &head[2..], &[0, 0], &head[..2], &[0; 15], &[u8::try_from(at)?], &[0; 8]].concat());
+        recording.extend(payload);
+    }
+    let hellos = [bzflag::CLIENT_HELLO.to_vec(), [&bzflag::VERSION[..], &[3]].concat()];
+    let all = [&said[..], &[said.concat(), recording], &hellos].concat();
+    Ok(all.iter().map(|bytes| [&[20], &bytes[..]].concat()).collect())
 }
 
 /// The first seconds of short games of both kinds.

@@ -10,6 +10,7 @@
 //! State machines are driven by scripts: a few bytes of configuration, then operations. See [`script`] for how to write
 //! one.
 
+mod bzflag;
 mod clock;
 mod finite;
 mod input;
@@ -26,6 +27,7 @@ mod token;
 mod wire;
 mod words;
 
+pub use bzflag::bzflag;
 pub use clock::clock;
 pub use levels::levels;
 pub use moving::moving;
@@ -43,9 +45,10 @@ pub use words::words;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 19] = [
+pub const TARGETS: [(&str, Target); 20] = [
     ("body", body),
     ("budget_and_policy", budget_and_policy),
+    ("bzflag", bzflag),
     ("clock", clock),
     ("conditions", conditions),
     ("datagram", datagram),
