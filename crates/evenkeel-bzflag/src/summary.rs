@@ -29,7 +29,9 @@ pub struct DeciderSummary {
     pub max_m: f64,
     /// Updates sent, over all clients.
     pub updates: u64,
-    /// Their bytes.
+    /// What it would have taken to send every update that was due to everybody.
+    pub due: u64,
+    /// The bytes of those sent.
     pub bytes: u64,
 }
 
@@ -68,7 +70,8 @@ impl Summary {
                 updates: sums.updates,
                 bytes: sums.bytes,
             });
-            DeciderSummary::new(desk.decider().name(), index == 0, clients.collect())
+            let due = desk.sender().ledger().spent().due;
+            DeciderSummary::new(desk.decider().name(), index == 0, due, clients.collect())
         });
         let round_trips = relay
             .round_trips()
@@ -78,7 +81,7 @@ impl Summary {
 }
 
 impl DeciderSummary {
-    fn new(name: String, live: bool, clients: Vec<ClientSummary>) -> Self {
+    fn new(name: String, live: bool, due: u64, clients: Vec<ClientSummary>) -> Self {
         let means: Vec<f64> =
             clients.iter().filter(|client| client.seconds > 0.0).map(|client| client.mean_m).collect();
         let count = means.len().max(1) as f64;
@@ -90,6 +93,7 @@ impl DeciderSummary {
             mean_m,
             std_m: variance.sqrt(),
             max_m: means.iter().copied().fold(0.0, f64::max),
+            due,
             updates: clients.iter().map(|client| client.updates).sum(),
             bytes: clients.iter().map(|client| client.bytes).sum(),
             clients,

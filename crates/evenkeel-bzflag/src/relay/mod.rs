@@ -76,7 +76,11 @@ pub struct Relay {
     out: VecDeque<Out>,
     told: Vec<Told>,
     judge_at: Option<GlobalTime>,
+    tap: Option<Tap>,
 }
+
+/// Whoever writes down how tanks move.
+type Tap = Box<dyn FnMut(GlobalTime, &TankUpdate) + Send>;
 
 impl Relay {
     /// A relay without clients.
@@ -94,7 +98,14 @@ impl Relay {
             out: VecDeque::new(),
             told: Vec::new(),
             judge_at: None,
+            tap: None,
         })
+    }
+
+    /// From now on every update of a tank is shown to somebody, once, with when it was received: as its client made it if the client is
+    /// behind this relay, and as the server passes it on if not.
+    pub fn set_tap(&mut self, tap: impl FnMut(GlobalTime, &TankUpdate) + Send + 'static) {
+        self.tap = Some(Box::new(tap));
     }
 
     /// Its deciders at work; the first is live.
@@ -158,6 +169,7 @@ impl Relay {
                 Ok(update) if update.player == client.player => {
                     client.stamps.observe(update.stamp, now);
                     client.true_stamps.observe(update.stamp, received);
+                    self.show(received, &update);
                     self.witness(from, &update, now);
                 }
                 Ok(_) => tracing::debug!(client = client.name, "an update about somebody else's tank"),
@@ -284,6 +296,12 @@ impl Relay {
         self.gauge.told(decider, told.to, told.tank, (self.rules.motion(&update), bytes.len()), now);
         if decider == 0 {
             self.out.push_back(Out { client: told.to, to_client: true, way: client.way, bytes });
+        }
+    }
+
+    pub(super) fn show(&mut self, received: GlobalTime, update: &TankUpdate) {
+        if let Some(tap) = &mut self.tap {
+            tap(received, update);
         }
     }
 

@@ -34,6 +34,7 @@ mod tools;
 mod watch;
 
 pub use bed::Bed;
+pub use child::own_cpu_seconds;
 pub use error::{BedError, Died};
 pub use options::{ClientOptions, ServerOptions, Team};
 pub use tools::{Missing, Tools};
