@@ -42,7 +42,7 @@ pub struct ClientSummary {
     pub name: String,
     /// The mean distance between where tanks were and where they were shown.
     pub mean_m: f64,
-    /// What is not exceeded for 99 % of the time, to 2 cm.
+    /// What is not exceeded for 99 % of the time, to 5 cm and up to 200 m.
     pub p99_m: f64,
     /// The largest.
     pub largest_m: f64,
@@ -85,8 +85,9 @@ impl DeciderSummary {
         let means: Vec<f64> =
             clients.iter().filter(|client| client.seconds > 0.0).map(|client| client.mean_m).collect();
         let count = means.len().max(1) as f64;
-        let mean_m = means.iter().sum::<f64>() / count;
-        let variance = means.iter().map(|m| (m - mean_m) * (m - mean_m)).sum::<f64>() / count;
+        // Adding to zero: the sum of nothing is a zero below zero.
+        let mean_m = means.iter().fold(0.0, |sum, mean| sum + mean) / count;
+        let variance = means.iter().map(|m| (m - mean_m) * (m - mean_m)).fold(0.0, |sum, square| sum + square) / count;
         Self {
             name,
             live,

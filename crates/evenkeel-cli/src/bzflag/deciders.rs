@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn names_stand_for_deciders_and_each_comes_once() {
         let third = budget("1/3").unwrap();
-        let of = |name| decider(name, third).unwrap();
+        let of = |name: &str| decider(name, third).unwrap();
         assert_eq!(of("today"), Decider::today());
         assert_eq!(of(" even "), Decider::with("even", third));
         let all = in_order(of("base"), ["today", "base", "even", "today"].map(of).to_vec()).unwrap();

@@ -4,7 +4,7 @@ use super::announce::printable;
 use crate::lab::Report;
 use anyhow::Result;
 use evenkeel_bzflag::testbed::Tally;
-use evenkeel_bzflag::{ClientSummary, DeciderSummary, Summary};
+use evenkeel_bzflag::{DeciderSummary, Summary};
 use evenkeel_lab::report::{Sheet, VERSION};
 use evenkeel_lab::study::Exhibit;
 use serde_json::{Map, Value, json};
@@ -87,12 +87,12 @@ impl Findings {
     fn deciders(&self) -> Exhibit {
         let head = ["decider", "mean, m", "std", "max", "p99", "updates", "of due, %", "kB", "unseen, s", "live"];
         let row = |decider: &DeciderSummary| {
-            let most = |of: fn(&ClientSummary) -> f64| decider.clients.iter().map(of).fold(0.0, f64::max);
-            let unseen: f64 = decider.clients.iter().map(|client| client.unseen_seconds).sum();
+            let p99 = decider.clients.iter().map(|client| client.p99_m).fold(0.0, f64::max);
+            let unseen = decider.clients.iter().fold(0.0, |sum, client| sum + client.unseen_seconds);
             let share = 100.0 * decider.updates as f64 / decider.due.max(1) as f64;
             let mut cells = vec![decider.name.clone()];
             cells.extend([decider.mean_m, decider.std_m, decider.max_m].map(|metres| format!("{metres:.3}")));
-            cells.extend([format!("{:.2}", most(|client| client.p99_m)), decider.updates.to_string()]);
+            cells.extend([format!("{p99:.2}"), decider.updates.to_string()]);
             cells.extend([format!("{share:.1}"), format!("{:.0}", decider.bytes as f64 / 1e3), format!("{unseen:.1}")]);
             cells.push(if decider.live { "live" } else { "" }.into());
             cells
@@ -132,8 +132,7 @@ impl Findings {
     }
 
     fn clients(&self) -> Exhibit {
-        let head =
-            ["client", "round trip, ms", "decider", "mean, m", "p99", "largest", "seen, s", "unseen, s", "updates"];
+        let head = ["client", "RTT, ms", "decider", "mean, m", "p99", "largest", "seen, s", "unseen, s", "updates"];
         let mut rows = Vec::new();
         for decider in &self.summary.deciders {
             for client in &decider.clients {
@@ -146,7 +145,8 @@ impl Findings {
                 rows.push(cells);
             }
         }
-        let note = "Round trips as measured, a share of the client's frame included. Seen: added up over tanks.";
+        let note =
+            "RTT: the round trip as measured, a share of the client's frame included. Seen: added up over tanks.";
         table("Clients", note, &head, rows)
     }
 
@@ -179,7 +179,12 @@ impl Game {
 
     fn programs(&self) -> Exhibit {
         let row = |(who, share): &(String, f64)| vec![who.clone(), format!("{:.1}", 100.0 * share)];
-        table("Processor time", "", &["program", "% of a core"], self.cpu.iter().map(row).collect())
+        table(
+            "Processor time",
+            "Over the whole match.",
+            &["program", "% of a core"],
+            self.cpu.iter().map(row).collect(),
+        )
     }
 
     fn troubles(&self) -> Exhibit {

@@ -183,7 +183,7 @@ impl Plan {
     /// Runs it to its end; what came of it, and how long that took.
     pub(super) fn run(self) -> Result<(Summary, f64)> {
         let line = Line::new();
-        log(line.beside());
+        log(tracing::Level::INFO, line.beside());
         runtime()?.block_on(self.serve(line))
     }
 

@@ -68,15 +68,15 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         print!("{}", settings.to_toml()?);
         return Ok(());
     }
-    log(std::io::stderr);
+    log(tracing::Level::INFO, std::io::stderr);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads to be had")?;
     runtime.block_on(serve(&settings))
 }
 
-/// Tells the terminal, or whoever reads standard error, what happens.
-pub(crate) fn log(to: impl for<'w> MakeWriter<'w> + Send + Sync + 'static) {
+/// Tells the terminal, or whoever reads standard error, what happens; from this level on unless EVENKEEL_LOG says otherwise.
+pub(crate) fn log(level: tracing::Level, to: impl for<'w> MakeWriter<'w> + Send + Sync + 'static) {
     let filter = tracing_subscriber::EnvFilter::builder()
-        .with_default_directive(tracing::Level::INFO.into())
+        .with_default_directive(level.into())
         .with_env_var("EVENKEEL_LOG")
         .from_env_lossy();
     let colours = std::io::stderr().is_terminal();

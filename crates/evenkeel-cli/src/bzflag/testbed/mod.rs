@@ -96,7 +96,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let temporary = arguments.keep_logs.is_none().then(|| Folder::new("bzflag")).transpose()?;
     let folder = temporary.as_ref().map(|folder| &folder.0).or(arguments.keep_logs.as_ref());
     let folder = folder.context("there is no directory for logs")?;
-    log(std::io::stderr);
+    // That clients come and go is no news here.
+    log(tracing::Level::WARN, std::io::stderr);
     let mut findings = runtime()?.block_on(play::play(&planned, tools, folder))?;
     findings.settings = arguments.settings(&planned);
     arguments.outputs.write(&findings)

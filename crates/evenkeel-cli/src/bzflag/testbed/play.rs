@@ -44,11 +44,19 @@ pub(super) async fn play(planned: &Match, tools: Tools, folder: &Path) -> Result
         .collect();
     cpu.insert(1, ("relay".into(), (own_cpu_seconds() - own) / seconds));
     let (tallies, trouble) = (bed.tallies()?, trouble(&bed, planned)?);
-    let summary = service.stop().await;
+    let summary = in_order(service.stop().await, planned);
     bed.stop();
     let game = Game { delays_ms: planned.clients.clone(), tallies, cpu, trouble };
     let title = "BZFlag, played and measured".into();
     Ok(Findings { title, summary, seconds, settings: Vec::new(), game: Some(game) })
+}
+
+/// Clients in the order of the plan, not in that in which they happened to come.
+fn in_order(mut summary: Summary, planned: &Match) -> Summary {
+    let place = |name: &str| planned.clients.iter().position(|(client, _)| client == name);
+    summary.deciders.iter_mut().for_each(|decider| decider.clients.sort_by_key(|client| place(&client.name)));
+    summary.round_trips_ms.sort_by_key(|(name, _)| place(name));
+    summary
 }
 
 fn bar(seconds: u32) -> ProgressBar {
