@@ -82,7 +82,10 @@ pub(crate) struct Arguments {
 struct Match {
     /// Names, and one-way delays in milliseconds.
     clients: Vec<(String, f64)>,
+    /// The one that is live first.
     deciders: Vec<Decider>,
+    /// What they are called, in the order in which they were asked for.
+    shown: Vec<String>,
     seconds: u32,
     dense: bool,
     robots: u32,
@@ -118,11 +121,13 @@ impl Arguments {
         let budget = budget(&self.budget)?;
         let live = decider(&self.live, budget).context("--live")?;
         let compared = self.policies.iter().map(|name| decider(name, budget).context("--policies"));
-        let deciders = in_order(live, compared.collect::<Result<_>>()?)?;
+        let compared = compared.collect::<Result<Vec<_>>>()?;
+        let shown = compared.iter().map(Decider::name).collect();
+        let deciders = in_order(live, compared)?;
         let name = |n: usize| NAMES.get(n).map_or_else(|| format!("Tank{n}"), |name| (*name).to_owned());
         let clients = (0..players as usize).map(|n| (name(n), delays[n % delays.len()])).collect();
         let dense = self.server_settings == ServerSettings::Dense;
-        Ok(Match { clients, deciders, seconds: self.seconds, dense, robots: self.robots, seed: self.seed })
+        Ok(Match { clients, deciders, shown, seconds: self.seconds, dense, robots: self.robots, seed: self.seed })
     }
 
     fn settings(&self, planned: &Match) -> Vec<(String, String)> {

@@ -51,11 +51,13 @@ pub(super) async fn play(planned: &Match, tools: Tools, folder: &Path) -> Result
     Ok(Findings { title, summary, seconds, settings: Vec::new(), game: Some(game) })
 }
 
-/// Clients in the order of the plan, not in that in which they happened to come.
+/// Clients and deciders in the order of the plan, not in that in which they happened to come or the live one first.
 fn in_order(mut summary: Summary, planned: &Match) -> Summary {
     let place = |name: &str| planned.clients.iter().position(|(client, _)| client == name);
     summary.deciders.iter_mut().for_each(|decider| decider.clients.sort_by_key(|client| place(&client.name)));
     summary.round_trips_ms.sort_by_key(|(name, _)| place(name));
+    let asked = |name: &str| planned.shown.iter().position(|shown| shown == name);
+    summary.deciders.sort_by_key(|decider| asked(&decider.name));
     summary
 }
 
