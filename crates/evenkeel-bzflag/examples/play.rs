@@ -27,6 +27,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             .map(|(n, ms)| (n.to_string(), format!("delay={ms}ms").parse().unwrap()))
             .collect(),
         most_clients: 64,
+        handshake: evenkeel::Duration::from_secs(10),
         relay: RelayConfig { deciders, ..RelayConfig::default() },
     })
     .await?;

@@ -40,6 +40,7 @@ fn main() -> Result<()> {
         ("receiver", receivers()?),
         ("sender", senders()),
         ("bzflag", games()?),
+        ("bzflag_relay", relayed()),
         ("clock", clocks()),
         ("levels", conversations()),
         ("moving", moved()?),
@@ -94,6 +95,44 @@ fn games() -> Result<Vec<Vec<u8>>> {
     let hellos = [bzflag::CLIENT_HELLO.to_vec(), [&bzflag::VERSION[..], &[3]].concat()];
     let all = [&said[..], &[said.concat(), recording], &hellos].concat();
     Ok(all.iter().map(|bytes| [&[20], &bytes[..]].concat()).collect())
+}
+
+/// Three clients around a relay: they join, drive, shoot, die and leave; time goes by in frames.
+fn relayed() -> Vec<Vec<u8>> {
+    let driving = |player: u8, order: u8, status: u8| {
+        let number = |n: u8| [1, 0, n];
+        let position = [number(order), number(2), [1, 0, 0]].concat();
+        let velocity = [&number(25)[..], &[0], &[0]].concat();
+        let rest = [&[player, order, 0, status, 0][..], &number(order), &[0], &number(0), &[1]].concat();
+        [position, velocity, rest].concat()
+    };
+    (0..4)
+        .map(|decider| {
+            let mut script = vec![decider];
+            for host in 0..3 {
+                script.extend([1, host, host, 6, host]);
+            }
+            // Where they are is known on every frame.
+            let variables = b"\0\x01\x12_positionTolerance\x02-1";
+            script.extend([4, 0, 6, variables.len() as u8, 0]);
+            script.extend(variables);
+            for frame in 1..20 {
+                for player in 0..3 {
+                    let status = if frame == 12 { 0 } else { 1 + 64 * (frame % 3 / 2) };
+                    for (host, by_server) in (0..3).map(|n| (n, u8::from(n != player))) {
+                        script.extend([&[5, host, by_server][..], &driving(player, frame, status)].concat());
+                    }
+                }
+                if frame % 5 == 0 {
+                    script.extend([&[7, 1, 0][..], &[1, 0, 9, 0, 0, 0, 0, 0]].concat());
+                }
+                script.extend([0, 0, 0, 16]);
+            }
+            // One answers a ping, another leaves, and a minute goes by.
+            script.extend([3, 1, 3, 2, 0, 0x80, 0, 2, 2, 0, 0, 1, 0xff, 0xff, 0, 0, 1, 0xff, 0xff]);
+            script
+        })
+        .collect()
 }
 
 /// The first seconds of short games of both kinds.

@@ -17,6 +17,7 @@ mod input;
 mod levels;
 mod moving;
 mod receiver;
+mod relay;
 pub mod script;
 mod sender;
 mod session;
@@ -32,6 +33,7 @@ pub use clock::clock;
 pub use levels::levels;
 pub use moving::moving;
 pub use receiver::receiver;
+pub use relay::bzflag_relay;
 pub use sender::sender;
 pub use session::{protocol, session};
 pub use sites::sites;
@@ -45,10 +47,11 @@ pub use words::words;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 20] = [
+pub const TARGETS: [(&str, Target); 21] = [
     ("body", body),
     ("budget_and_policy", budget_and_policy),
     ("bzflag", bzflag),
+    ("bzflag_relay", bzflag_relay),
     ("clock", clock),
     ("conditions", conditions),
     ("datagram", datagram),

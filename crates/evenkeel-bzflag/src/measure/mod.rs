@@ -20,6 +20,12 @@ const STEP: Duration = Duration::from_millis(20);
 /// By then everything about a moment is known: what the slowest tank's client sent and what the slowest client was sent.
 const HORIZON: Duration = Duration::from_secs(4);
 
+/// After a longer pause than this, what was seen meanwhile is not judged.
+const CATCH_UP: Duration = Duration::from_secs(60);
+
+/// What so many clients saw that are gone is kept.
+const MOST_GONE: usize = 256;
+
 /// So many points of a true path are kept at most: dense ones for well over the horizon.
 const POINTS: usize = 4096;
 
@@ -82,11 +88,15 @@ impl Gauge {
         self.names.insert(client, name.to_owned());
     }
 
-    /// A client is gone. What it saw stays counted.
+    /// A client is gone. What it saw stays counted, unless many have gone since.
     pub(crate) fn remove_client(&mut self, client: HostId) {
         self.clients.remove(&client);
+        let gone: Vec<HostId> = self.names.keys().filter(|host| !self.clients.contains_key(host)).copied().collect();
+        let forgotten = &gone[..gone.len().saturating_sub(MOST_GONE)];
+        self.names.retain(|host, _| !forgotten.contains(host));
         for sight in &mut self.sights {
             sight.views.retain(|(viewer, _), _| *viewer != client);
+            sight.sums.retain(|host, _| !forgotten.contains(host));
         }
     }
 
@@ -159,7 +169,7 @@ impl Gauge {
     /// Judges everything about which all is known by now.
     pub(crate) fn judge(&mut self, now: GlobalTime) {
         let until = now - HORIZON;
-        let mut t = self.judged.unwrap_or(until);
+        let mut t = self.judged.unwrap_or(until).max(until - CATCH_UP);
         while t + STEP <= until {
             t += STEP;
             self.judge_moment(t);

@@ -3,7 +3,7 @@
 use super::link::{Link, socket_beside};
 use super::queue::{Direction, Message, Queue};
 use super::{ServiceConfig, Tap};
-use crate::message::{Code, Frame, FrameReader, MessageError, ServerHello, UdpLinkRequest, client_hello, frames};
+use crate::message::{Code, Frame, FrameReader, MessageError, TankUpdate, UdpLinkRequest, frames};
 use crate::relay::{Out, Relay, Way};
 use crate::summary::Summary;
 use evenkeel::{Duration, GlobalTime, HostId};
@@ -23,9 +23,6 @@ const INPUTS: usize = 4096;
 
 /// How many things are looked at before anything is sent.
 const AT_ONCE: usize = 64;
-
-/// Whoever has not been greeted by then is no client of the game.
-const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// How long the server has to take a connection.
 const CONNECT: std::time::Duration = std::time::Duration::from_secs(5);
@@ -55,9 +52,11 @@ pub(super) enum Command {
 
 pub(super) struct Engine {
     config: ServiceConfig,
-    relay: Relay,
+    pub(super) relay: Relay,
     queue: Queue,
-    links: BTreeMap<HostId, Link>,
+    pub(super) links: BTreeMap<HostId, Link>,
+    /// How many clients have come for whom the server has not yet taken a connection.
+    connecting: usize,
     next_host: u32,
     listener: TcpListener,
     datagrams: Arc<UdpSocket>,
@@ -81,6 +80,7 @@ impl Engine {
             relay,
             queue: Queue::default(),
             links: BTreeMap::new(),
+            connecting: 0,
             next_host: 0,
             listener,
             datagrams,
@@ -155,6 +155,10 @@ impl Engine {
             .map(|(host, _)| *host)
             .collect();
         late.into_iter().for_each(|host| self.close(host, "it said nothing that the game says"));
+        self.flush();
+    }
+
+    fn flush(&mut self) {
         let now = self.queue.moment(self.now());
         while let Some(message) = self.queue.poll(now) {
             match message.direction {
@@ -167,11 +171,13 @@ impl Engine {
         }
     }
 
-    fn accept(&self, stream: TcpStream, address: SocketAddr) {
-        if self.links.len() >= self.config.most_clients {
-            tracing::warn!(%address, "a client is turned away: there are {} already", self.links.len());
+    fn accept(&mut self, stream: TcpStream, address: SocketAddr) {
+        let clients = self.links.len() + self.connecting;
+        if clients >= self.config.most_clients {
+            tracing::warn!(%address, "a client is turned away: there are {clients} already");
             return;
         }
+        self.connecting += 1;
         let (server, inputs) = (self.config.server, self.inputs.0.clone());
         tokio::spawn(async move {
             let connected = async {
@@ -192,12 +198,15 @@ impl Engine {
         match input {
             Some(Input::Joined { streams, up, address }) => self.join(streams, up, address),
             Some(Input::NotJoined { address, problem }) => {
+                self.connecting -= 1;
                 tracing::warn!(%address, %problem, "the server takes no connection for this client");
             }
             Some(Input::Bytes { host, direction, bytes }) => self.bytes(host, direction, &bytes),
             Some(Input::Closed { host, direction, why }) => {
                 let who = if direction == Direction::Up { "the client" } else { "the server" };
                 let why = why.map_or_else(String::new, |problem| format!(": {problem}"));
+                // What it said last is still to be heard.
+                self.flush();
                 self.close(host, &format!("{who} has gone{why}"));
             }
             Some(Input::FromClient { from, bytes }) => self.datagram(from, &bytes),
@@ -216,18 +225,22 @@ impl Engine {
 
     fn join(&mut self, streams: (TcpStream, TcpStream), up: UdpSocket, address: SocketAddr) {
         // The server's numbers are below 256, and so are its clients at once: a name is never in use when it comes round again.
+        self.connecting -= 1;
         let host = HostId(self.next_host);
         self.next_host = self.next_host.wrapping_add(1);
-        let link = Link::new(host, streams, address, up, self.now() + HANDSHAKE, &self.inputs.0);
+        let link = Link::new(host, streams, address, up, self.now() + self.config.handshake, &self.inputs.0);
         self.links.insert(host, link);
         tracing::info!(%address, %host, "a client came");
     }
 
-    fn close(&mut self, host: HostId, why: &str) {
+    pub(super) fn close(&mut self, host: HostId, why: &str) {
         let Some(link) = self.links.remove(&host) else { return };
         let name = self.relay.name(host).unwrap_or("nobody yet").to_owned();
         tracing::info!(address = %link.address, name, "a client's connection is closed: {why}");
-        self.queue.remove(host);
+        // Last words are heard before their time rather than not at all.
+        for message in self.queue.remove(host).filter(|m| m.direction == Direction::Down && m.way == Way::Tcp) {
+            link.client.write(message.bytes);
+        }
         self.relay.disconnected(host, self.now());
     }
 
@@ -246,56 +259,21 @@ impl Engine {
             link.source(direction).reader = reader;
         }
         if let Err(problem) = read {
+            self.flush();
             self.close(host, &problem.to_string());
         }
-    }
-
-    /// Sees to a stream's first bytes. Answers what is left for frames; nothing while the hello is not whole.
-    fn greet(&mut self, host: HostId, direction: Direction, bytes: &[u8]) -> Result<Option<Vec<u8>>, MessageError> {
-        let Some(link) = self.links.get_mut(&host) else { return Ok(None) };
-        if link.source(direction).greeted {
-            return Ok(Some(bytes.to_vec()));
-        }
-        let side = link.source(direction);
-        side.hello.extend_from_slice(bytes);
-        let mut hello = std::mem::take(&mut side.hello);
-        let length = match direction {
-            Direction::Up => client_hello(&hello)?,
-            Direction::Down => match ServerHello::parse(&hello) {
-                Ok(Some((ServerHello::Welcome { id }, length))) => {
-                    link.player = Some(id);
-                    self.relay.connected(host, id);
-                    Some(length)
-                }
-                Ok(None) => None,
-                // The client has a better message for its player than anything we could say: let it read it all.
-                Ok(Some((refusal, _))) => {
-                    link.client.write(hello);
-                    self.close(host, &format!("the server lets nobody in: {refusal:?}"));
-                    return Ok(None);
-                }
-                Err(problem) => {
-                    link.client.write(hello);
-                    return Err(problem);
-                }
-            },
-        };
-        let Some(length) = length else {
-            link.source(direction).hello = hello;
-            return Ok(None);
-        };
-        let rest = hello.split_off(length);
-        link.source(direction).greeted = true;
-        let sink = if direction == Direction::Up { &link.server } else { &link.client };
-        sink.write(hello);
-        Ok(Some(rest))
     }
 
     fn frames(&mut self, host: HostId, direction: Direction, reader: &mut FrameReader) -> Result<(), MessageError> {
         let now = self.queue.moment(self.now());
         while let Some(frame) = reader.next_frame()? {
             match direction {
-                Direction::Up => self.up(host, Way::Tcp, frame, now),
+                Direction::Up => {
+                    if is_update(frame.code) {
+                        TankUpdate::parse(frame)?;
+                    }
+                    self.up(host, Way::Tcp, frame, now);
+                }
                 Direction::Down => self.relay.handle_server(host, Way::Tcp, frame, now),
             }
         }
@@ -322,14 +300,23 @@ impl Engine {
     fn introduce(&mut self, from: SocketAddr, bytes: &[u8]) -> Option<HostId> {
         let frame = frames(bytes).next()?.ok()?;
         let UdpLinkRequest(player) = UdpLinkRequest::parse(frame).ok()?;
-        let is_it = |link: &Link| link.address.ip() == from.ip() && link.player == Some(player);
-        let (host, link) = self.links.iter_mut().find(|(_, link)| is_it(link))?;
+        let is_it = |link: &Link| {
+            // Clients ask once, from the port of their stream if nothing on the way changes it.
+            let may_ask = link.datagrams.is_none() || link.address == from;
+            may_ask && link.address.ip() == from.ip() && link.player == Some(player)
+        };
+        let (host, link) = self.links.iter_mut().rfind(|(_, link)| is_it(link))?;
         link.datagrams = Some(from);
         Some(*host)
     }
 
     /// A message of a client, which may have to wait.
     fn up(&mut self, host: HostId, way: Way, frame: Frame<'_>, now: GlobalTime) {
+        // To the server everybody behind the relay has its address: it would believe it.
+        let player = self.links.get(&host).and_then(|link| link.player);
+        if let Some(UdpLinkRequest(other)) = UdpLinkRequest::parse(frame).ok().filter(|asked| Some(asked.0) != player) {
+            return tracing::warn!(%host, "a client asks for the link of player {other}");
+        }
         if !self.queue.holds(host, Direction::Up) {
             self.relay.handle_client(host, way, frame, now, now);
             if frame.code == Code::ENTER {
@@ -392,6 +379,10 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.receiving.abort();
     }
+}
+
+fn is_update(code: Code) -> bool {
+    code == Code::TANK_UPDATE || code == Code::TANK_UPDATE_SMALL
 }
 
 /// A client asks for its link once: neither that nor the answer may get lost.

@@ -7,14 +7,21 @@ use evenkeel::{GlobalTime, HostId};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpStream, UdpSocket};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-/// So many writes may wait for a slow end before its connection is given up.
-const WRITES: usize = 1024;
+/// So many bytes may wait for a slow end before its connection is given up.
+const MOST_WAITING: usize = 2 << 20;
+
+/// What it costs to keep a message besides its bytes.
+const OVERHEAD: usize = 64;
+
+/// So long what was written may still go out once a connection is closed.
+const LINGER: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// The server silently drops datagrams from ports whose low byte is below this.
 const LEAST_LOW_BYTE: u16 = 4;
@@ -25,8 +32,12 @@ pub(super) struct Side {
     /// What has arrived before the hello is complete.
     pub(super) hello: Vec<u8>,
     pub(super) greeted: bool,
-    writer: mpsc::Sender<Vec<u8>>,
+    writer: mpsc::UnboundedSender<Vec<u8>>,
+    /// How many bytes wait to be written.
+    waiting: Arc<AtomicUsize>,
     reading: AbortHandle,
+    /// Dropped when the connection is closed.
+    _open: oneshot::Sender<()>,
 }
 
 /// One client's connections.
@@ -43,6 +54,8 @@ pub(super) struct Link {
     /// By when it must have been greeted.
     pub(super) deadline: GlobalTime,
     pub(super) player: Option<u8>,
+    /// Whether the server has said that it does not want it, and is saying why.
+    pub(super) refused: bool,
 }
 
 impl Link {
@@ -65,6 +78,7 @@ impl Link {
             receiving,
             deadline,
             player: None,
+            refused: false,
         }
     }
 
@@ -88,20 +102,24 @@ impl Side {
         // It makes no difference to what is right, only to when.
         let _ = stream.set_nodelay(true);
         let (from, to) = stream.into_split();
-        let (writer, writes) = mpsc::channel(WRITES);
-        tokio::spawn(write(to, writes));
+        let (writer, writes) = mpsc::unbounded_channel();
+        let (_open, closed) = oneshot::channel();
+        let waiting = Arc::new(AtomicUsize::new(0));
+        tokio::spawn(write(to, writes, waiting.clone(), closed));
         let reading = tokio::spawn(read(host, direction, from, inputs.clone())).abort_handle();
-        Self { reader: FrameReader::default(), hello: Vec::new(), greeted: false, writer, reading }
+        Self { reader: FrameReader::default(), hello: Vec::new(), greeted: false, writer, waiting, reading, _open }
     }
 
     /// Sends something. Answers whether there was room for it.
     pub(super) fn write(&self, bytes: Vec<u8>) -> bool {
-        self.writer.try_send(bytes).is_ok()
+        let cost = bytes.len() + OVERHEAD;
+        let room = self.waiting.fetch_add(cost, Ordering::Relaxed) + cost <= MOST_WAITING;
+        room && self.writer.send(bytes).is_ok()
     }
 }
 
 impl Drop for Side {
-    /// What was written still goes out; nothing more is read.
+    /// What was written may still go out; nothing more is read.
     fn drop(&mut self) {
         self.reading.abort();
     }
@@ -138,14 +156,31 @@ async fn read(host: HostId, direction: Direction, mut from: OwnedReadHalf, input
     }
 }
 
-async fn write(mut to: OwnedWriteHalf, mut writes: mpsc::Receiver<Vec<u8>>) {
-    while let Some(bytes) = writes.recv().await {
-        if to.write_all(&bytes).await.is_err() {
-            // The reader of the same stream sees it too.
-            return;
+async fn write(
+    mut to: OwnedWriteHalf,
+    mut writes: mpsc::UnboundedReceiver<Vec<u8>>,
+    waiting: Arc<AtomicUsize>,
+    closed: oneshot::Receiver<()>,
+) {
+    let all = async {
+        while let Some(bytes) = writes.recv().await {
+            if to.write_all(&bytes).await.is_err() {
+                // The reader of the same stream sees it too.
+                return;
+            }
+            waiting.fetch_sub(bytes.len() + OVERHEAD, Ordering::Relaxed);
         }
+        let _ = to.shutdown().await;
+    };
+    let too_long = async {
+        // Nothing is ever sent: this ends when the other end is dropped.
+        let _ = closed.await;
+        tokio::time::sleep(LINGER).await;
+    };
+    tokio::select! {
+        () = all => {}
+        () = too_long => {}
     }
-    let _ = to.shutdown().await;
 }
 
 async fn receive(host: HostId, socket: Arc<UdpSocket>, inputs: mpsc::Sender<Input>) {
@@ -160,6 +195,27 @@ async fn receive(host: HostId, socket: Arc<UdpSocket>, inputs: mpsc::Sender<Inpu
             }
             // The server's port is closed: its stream tells. Not so fast that nothing else gets done meanwhile.
             Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::net::TcpListener;
+
+    /// Of so many ports that the system chooses, some would be bad.
+    #[tokio::test]
+    async fn datagrams_come_from_ports_that_the_server_takes() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("there are ports");
+        let server = listener.local_addr().expect("it has one");
+        let stream = TcpStream::connect(server).await.expect("it listens");
+        let mut sockets = Vec::new();
+        for _ in 0..800 {
+            let socket = socket_beside(&stream, server).await.expect("there are ports");
+            let address = socket.local_addr().expect("it has one");
+            assert!(address.port() & 255 >= 4 && address.ip() == server.ip(), "{address}");
+            sockets.push(socket);
         }
     }
 }

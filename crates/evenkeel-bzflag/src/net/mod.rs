@@ -4,6 +4,7 @@
 //! to the server, so that to the server it is a client like any other.
 
 mod engine;
+mod greeting;
 mod link;
 mod queue;
 
@@ -11,7 +12,7 @@ use crate::message::TankUpdate;
 use crate::relay::RelayConfig;
 use crate::summary::Summary;
 use engine::{Command, Engine};
-use evenkeel::{GlobalTime, HostId};
+use evenkeel::{Duration, GlobalTime, HostId};
 use evenkeel_link::Conditions;
 use std::io;
 use std::net::SocketAddr;
@@ -29,6 +30,8 @@ pub struct ServiceConfig {
     pub conditions: Vec<(String, Conditions)>,
     /// So many clients are served at once at most.
     pub most_clients: usize,
+    /// Whoever has not been greeted by the server after so long is no client of the game. Ten seconds are plenty.
+    pub handshake: Duration,
     /// Who decides, and how.
     pub relay: RelayConfig,
 }
@@ -39,6 +42,7 @@ pub type Tap = SyncSender<(GlobalTime, TankUpdate)>;
 /// A relay that runs.
 ///
 /// ```no_run
+/// use evenkeel::Duration;
 /// use evenkeel_bzflag::{RelayConfig, Service, ServiceConfig};
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let service = Service::start(ServiceConfig {
@@ -46,6 +50,7 @@ pub type Tap = SyncSender<(GlobalTime, TankUpdate)>;
 ///     server: "127.0.0.1:5155".parse()?,
 ///     conditions: vec![("far away".into(), "delay=200ms".parse()?)],
 ///     most_clients: 64,
+///     handshake: Duration::from_secs(10),
 ///     relay: RelayConfig::default(),
 /// })
 /// .await?;

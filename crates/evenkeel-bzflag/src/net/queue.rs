@@ -60,13 +60,13 @@ impl Queue {
         self.last
     }
 
-    /// A client is gone.
-    pub(super) fn remove(&mut self, client: HostId) {
+    /// A client is gone. Answers what was under way.
+    pub(super) fn remove(&mut self, client: HostId) -> impl Iterator<Item = Message> {
         for direction in [Direction::Up, Direction::Down] {
             self.paths.remove(&(client, direction));
             self.streams.remove(&(client, direction));
         }
-        self.messages.retain(|_, message| message.client != client);
+        self.messages.extract_if(.., move |_, message| message.client == client).map(|(_, message)| message)
     }
 
     /// Takes a message in at this moment. Streams lose nothing and keep their order; `keep` is for what must not get lost.
@@ -147,7 +147,7 @@ mod tests {
         queue.push(message(Way::Udp, 2), true, GlobalTime::ZERO);
         assert_eq!(drain(&mut queue), [2]);
         queue.push(message(Way::Udp, 3), true, GlobalTime::ZERO);
-        queue.remove(HostId(1));
+        assert_eq!(queue.remove(HostId(1)).map(|m| m.bytes[0]).collect::<Vec<_>>(), [3]);
         assert_eq!(drain(&mut queue), []);
     }
 }

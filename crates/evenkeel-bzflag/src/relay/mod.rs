@@ -76,6 +76,8 @@ pub struct Relay {
     out: VecDeque<Out>,
     told: Vec<Told>,
     judge_at: Option<GlobalTime>,
+    /// The latest moment so far: time never goes backwards in here.
+    clock: GlobalTime,
     tap: Option<Tap>,
 }
 
@@ -98,6 +100,7 @@ impl Relay {
             out: VecDeque::new(),
             told: Vec::new(),
             judge_at: None,
+            clock: GlobalTime::ZERO,
             tap: None,
         })
     }
@@ -140,11 +143,17 @@ impl Relay {
 
     /// The server has greeted a client and given it a number.
     pub fn connected(&mut self, client: HostId, player: u8) {
+        let same = |(host, known): (&HostId, &Client)| (*host == client || known.player == player).then_some(*host);
+        for gone in self.clients.iter().filter_map(same).collect::<Vec<_>>() {
+            // Or the server would not have given its number away: that has only not been heard of yet.
+            self.disconnected(gone, self.clock);
+        }
         self.clients.insert(client, Client::new(player));
     }
 
     /// A connection is gone.
     pub fn disconnected(&mut self, client: HostId, now: GlobalTime) {
+        let now = self.not_before(now);
         let Some(gone) = self.clients.remove(&client) else { return };
         self.desks.iter_mut().for_each(|desk| desk.remove_client(client));
         self.gauge.remove_client(client);
@@ -154,6 +163,7 @@ impl Relay {
 
     /// A client says something that the server is to hear; it was received at `received`, and is let through now.
     pub fn handle_client(&mut self, from: HostId, way: Way, frame: Frame<'_>, received: GlobalTime, now: GlobalTime) {
+        let now = self.not_before(now);
         let Some(client) = self.clients.get_mut(&from) else { return };
         match frame.code {
             Code::LAG_PING if LagPing::parse(frame).is_ok_and(|LagPing(number)| client.pong(number, now)) => {
@@ -172,8 +182,11 @@ impl Relay {
                     self.show(received, &update);
                     self.witness(from, &update, now);
                 }
-                Ok(_) => tracing::debug!(client = client.name, "an update about somebody else's tank"),
-                Err(problem) => tracing::debug!(client = client.name, %problem, "an update that cannot be read"),
+                // Nobody is to hear these: clients believe them, and their orders are not the relay's.
+                Ok(_) => return tracing::debug!(client = client.name, "an update about somebody else's tank"),
+                Err(problem) => {
+                    return tracing::debug!(client = client.name, %problem, "an update that cannot be read");
+                }
             },
             _ => {}
         }
@@ -182,13 +195,15 @@ impl Relay {
 
     /// The server says something that a client is to hear.
     pub fn handle_server(&mut self, to: HostId, way: Way, frame: Frame<'_>, now: GlobalTime) {
+        let now = self.not_before(now);
         let Some(client) = self.clients.get_mut(&to) else { return };
         match frame.code {
             Code::TANK_UPDATE | Code::TANK_UPDATE_SMALL => {
                 client.way = way;
-                if let Ok(update) = TankUpdate::parse(frame) {
-                    return self.tank_update(to, way, &update, now);
-                }
+                return match TankUpdate::parse(frame) {
+                    Ok(update) => self.tank_update(to, way, &update, now),
+                    Err(problem) => tracing::debug!(%problem, "an update of the server that cannot be read"),
+                };
             }
             Code::SHOT_BEGIN => {
                 client.way = way;
@@ -198,9 +213,11 @@ impl Relay {
             Code::ACCEPT => self.accepted(to, now),
             Code::SET_VAR => self.variables(frame),
             Code::REMOVE_PLAYER => {
-                if let Ok(RemovePlayer(player)) = RemovePlayer::parse(frame) {
-                    self.end_life(player, now);
-                    self.tanks.remove(&player);
+                // A client behind the relay goes with its connection: this may be late, and about one before it.
+                let behind = |player| self.clients.values().any(|client| client.player == player);
+                if let Some(RemovePlayer(gone)) = RemovePlayer::parse(frame).ok().filter(|gone| !behind(gone.0)) {
+                    self.end_life(gone, now);
+                    self.tanks.remove(&gone);
                 }
             }
             _ => {}
@@ -210,6 +227,7 @@ impl Relay {
 
     /// What is to be sent next.
     pub fn poll(&mut self, now: GlobalTime) -> Option<Out> {
+        let now = self.not_before(now);
         if let Some(out) = self.out.pop_front() {
             return Some(out);
         }
@@ -227,6 +245,11 @@ impl Relay {
         let desks = self.desks.iter().filter_map(Desk::poll_timeout);
         let pings = self.clients.values().filter_map(|client| client.ping_at);
         desks.chain(pings).chain(self.judge_at).min()
+    }
+
+    fn not_before(&mut self, now: GlobalTime) -> GlobalTime {
+        self.clock = self.clock.max(now);
+        self.clock
     }
 
     fn accepted(&mut self, to: HostId, now: GlobalTime) {

@@ -10,6 +10,9 @@ use evenkeel::{Duration, EntityId, GlobalTime, HostId};
 const TOLD_AT_ONCE: Status =
     Status(Status::ALIVE.0 | Status::PAUSED.0 | Status::FALLING.0 | Status::TELEPORTING.0 | Status::FLAG_ACTIVE.0);
 
+/// Desks tell moments apart by microseconds. Several updates in one datagram share a moment, and are taken in so far apart.
+const APART: Duration = Duration::from_micros(3);
+
 /// One player's tank.
 pub(super) struct Tank {
     /// The newest that was heard of it from the server, or from its client before that.
@@ -100,6 +103,12 @@ impl Relay {
             return;
         }
         tank.passed = Some(update.order);
+        let (announced, earliest) = (tank.announced, tank.heard.map_or(now, |(at, _)| at + APART));
+        let now = self.not_before(now.max(earliest));
+        if announced {
+            // What it says is told before it is replaced.
+            self.run_desks(now);
+        }
         if lateness.is_none() {
             self.follow_stranger(update, now);
         }

@@ -1,6 +1,6 @@
 //! `evenkeel bzflag record`: how tanks move, written down.
 
-use super::relay::{Plan, resolve};
+use super::relay::{HANDSHAKE, Plan, resolve};
 use super::tape::create;
 use anyhow::{Context, Result, bail, ensure};
 use evenkeel_bzflag::record::{Replay, record_replay};
@@ -69,6 +69,7 @@ fn live(arguments: &Arguments, server: &str) -> Result<()> {
         server: resolve(server)?,
         conditions: Vec::new(),
         most_clients: MOST_CLIENTS,
+        handshake: HANDSHAKE,
         relay: RelayConfig { deciders: vec![Decider::today()], ..RelayConfig::default() },
     };
     let plan = Plan { config, metrics: None, record: Some(arguments.out.clone()), seconds: arguments.seconds };

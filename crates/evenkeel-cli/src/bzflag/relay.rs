@@ -36,6 +36,8 @@ const PORT: u16 = 5154;
 pub(super) const LONGEST: f64 = 864_000.0;
 /// How often what came of it so far is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long the server has to greet a client.
+pub(super) const HANDSHAKE: evenkeel::Duration = evenkeel::Duration::from_secs(10);
 /// The server itself takes no more.
 const MOST_CLIENTS: usize = 200;
 
@@ -123,7 +125,8 @@ impl Arguments {
             ..RelayConfig::default()
         };
         let server = resolve(&self.server)?;
-        let config = ServiceConfig { listen: self.listen, server, conditions, most_clients: most, relay };
+        let config =
+            ServiceConfig { listen: self.listen, server, conditions, most_clients: most, handshake: HANDSHAKE, relay };
         let plan = Plan { config, metrics: self.metrics, record: self.record.clone(), seconds: self.seconds };
         plan.check()?;
         Ok(plan)

@@ -2,6 +2,7 @@
 
 use super::Match;
 use crate::bzflag::findings::{Findings, Game};
+use crate::bzflag::relay::HANDSHAKE;
 use crate::serve::signals::{Asked, Signals};
 use anyhow::{Context, Result};
 use evenkeel::Duration;
@@ -82,6 +83,7 @@ fn config(planned: &Match, server: SocketAddr) -> ServiceConfig {
         server,
         conditions: conditions.collect(),
         most_clients: 64,
+        handshake: HANDSHAKE,
         relay: RelayConfig { deciders: planned.deciders.clone(), seed: planned.seed, ..RelayConfig::default() },
     }
 }
