@@ -227,6 +227,8 @@ fn the_real_game_is_played_and_measured() {
         assert_eq!(decider["clients"].as_array().unwrap().len(), 2, "{decider}");
         decider["mean_m"].as_f64().unwrap()
     };
+    // As they were asked for, not as they came.
+    assert_eq!((&deciders[0]["name"], &deciders[0]["clients"][0]["name"]), (&"today".into(), &"Ada".into()));
     let (today, model) = (mean("today"), mean("accuracy model"));
     assert!(0.0 < model && model < today, "{model} {today}");
     assert_eq!(value["game"]["trouble"], serde_json::json!([]));
