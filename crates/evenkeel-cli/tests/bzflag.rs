@@ -5,6 +5,7 @@
 mod common;
 
 use common::{errors, folder, text};
+use evenkeel_bzflag::message::TankUpdate;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -115,6 +116,12 @@ impl Running {
         }
     }
 
+    /// Where players connect.
+    fn address(&mut self) -> String {
+        let line = self.until("Join: bzflag NAME@");
+        line.split("NAME@").nth(1).unwrap().split_whitespace().next().unwrap().to_owned()
+    }
+
     fn stop(mut self) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
@@ -149,8 +156,7 @@ fn a_relay_ends_by_itself_and_says_what_came_of_it() {
 fn a_server_that_is_not_there_is_no_reason_to_stop() {
     let server = nobody();
     let mut relay = Running::start(&["relay", "--server", &server, "--listen", "127.0.0.1:0", "--json", "-"]);
-    let line = relay.until("Join: bzflag NAME@");
-    let address = line.split("NAME@").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+    let address = relay.address();
     for _ in 0..2 {
         let mut client = TcpStream::connect(&address).unwrap();
         client.write_all(b"BZFLAG\r\n\r\n").unwrap();
@@ -206,6 +212,30 @@ fn recordings_of_the_game_become_traces() {
     assert!(std::fs::read_to_string(&out).unwrap().lines().count() > 150);
     let neither = evenkeel(&["record", "--out", text(&out)]);
     assert_eq!(neither.status.code(), Some(2));
+}
+
+#[test]
+fn what_passes_live_is_recorded() {
+    let out = folder("bzflag-live").join("tanks.csv");
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap().to_string();
+    let mut relay = Running::start(&["record", "--server", &address, "--listen", "127.0.0.1:0", "--out", text(&out)]);
+    let mut client = TcpStream::connect(relay.address()).unwrap();
+    client.write_all(b"BZFLAG\r\n\r\n").unwrap();
+    let (mut taken, _) = server.accept().unwrap();
+    taken.read_exact(&mut [0; 10]).unwrap();
+    taken.write_all(b"BZFS0221\x03").unwrap();
+    client.read_exact(&mut [0; 9]).unwrap();
+    let mut frame = Vec::new();
+    TankUpdate { position: [1.5, -2.0, 0.0], order: 7, ..TankUpdate::of(3) }.emit(&mut frame);
+    client.write_all(&frame).unwrap();
+    // When the server has it, so has the recorder.
+    let mut passed = vec![0; frame.len()];
+    taken.read_exact(&mut passed).unwrap();
+    assert_eq!(passed, frame);
+    assert_eq!(relay.stop().0, Some(0));
+    let written = std::fs::read_to_string(out).unwrap();
+    assert!(written.lines().count() == 2 && written.ends_with("\n0,3,1.5,-2,0,0,0,0,0,0,1,7\n"), "{written}");
 }
 
 /// The whole of it with the real game, where that is installed.
