@@ -17,7 +17,7 @@ use crate::study::Exhibit;
 /// let table = Exhibit::Table { title: "Clients".into(), note: String::new(), head, rows };
 /// let sheet = Sheet { title: "A match".into(), summary: "Fair.".into(), exhibits: vec![table], ..Sheet::default() };
 /// assert!(sheet.to_html().contains("<td>0.25</td>"));
-/// assert_eq!(sheet.to_text(), " Clients\n    client   error, m\n    Ada          0.25\n\n Fair.\n");
+/// assert_eq!(sheet.to_text(), " Clients\n    client  error, m\n    Ada         0.25\n\n Fair.\n");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
