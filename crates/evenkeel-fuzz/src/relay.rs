@@ -59,6 +59,8 @@ impl Game {
                 self.take_all();
             }
             1 => {
+                // What is still to be sent to the one before is not for the next.
+                self.take_all();
                 self.orders.retain(|(known, _), _| *known != host);
                 self.relay.connected(host, input.byte());
             }

@@ -91,7 +91,8 @@ impl Client {
             self.pings.pop_front();
         }
         self.pings.push_back((number, now));
-        self.ping_at = Some(now + PING_EVERY);
+        // At the end of time there is no later.
+        self.ping_at = Some(now + PING_EVERY).filter(|at| *at > now);
         number
     }
 
