@@ -57,8 +57,10 @@ fn bad_input_is_one_line_and_nothing_is_started_or_written() {
     }
     complains(&["relay", "--server", "::1", "--seconds", "1"], &["--server ::1"]);
     complains(&["relay", "--server", "127.0.0.1", "--listen", "[::1]:0"], &["--listen [::1]:0", "IPv4"]);
-    let own = ["relay", "--server", "127.0.0.1", "--listen", "127.0.0.1:5154"];
-    complains(&own, &["--listen 127.0.0.1:5154: that is the server's own address"]);
+    for listen in ["127.0.0.1:5154", "0.0.0.0:5154"] {
+        let own = ["relay", "--server", "127.0.0.1", "--listen", listen, "--seconds", "1"];
+        complains(&own, &[listen, "that is the server's own address"]);
+    }
     let condition = evenkeel(&["relay", "--server", "127.0.0.1", "--condition", "Ada,far"]);
     assert_eq!(condition.status.code(), Some(2));
     assert!(errors(&condition).contains("expected player=NAME,CONDITIONS"), "{}", errors(&condition));

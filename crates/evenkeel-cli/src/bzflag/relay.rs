@@ -179,7 +179,9 @@ impl Plan {
         }
         let ServiceConfig { listen, server, .. } = &self.config;
         ensure!(listen.is_ipv4(), "--listen {listen}: the game speaks IPv4 alone");
-        ensure!(listen != server, "--listen {listen}: that is the server's own address");
+        // A relay to itself would have itself as a client, and that one too.
+        let here = listen.ip() == server.ip() || (listen.ip().is_unspecified() && server.ip().is_loopback());
+        ensure!(!here || listen.port() != server.port(), "--listen {listen}: that is the server's own address");
         Ok(())
     }
 
