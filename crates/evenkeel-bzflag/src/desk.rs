@@ -72,7 +72,7 @@ pub struct Told {
     pub generated: GlobalTime,
 }
 
-/// One policy at work. See the [module](self).
+/// One policy at work, with a stand-in for every client.
 pub struct Desk {
     decider: Decider,
     sender: Sender,

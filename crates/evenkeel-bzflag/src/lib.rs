@@ -20,7 +20,7 @@ mod summary;
 pub mod testbed;
 
 pub use desk::{Decider, Desk, Kind, Seen, Told};
-pub use net::{Service, ServiceConfig};
+pub use net::{Service, ServiceConfig, Tap};
 pub use relay::{Out, Relay, RelayConfig, Way};
 pub use rules::Rules;
 pub use summary::{ClientSummary, DeciderSummary, Latency, ShotSummary, Summary};

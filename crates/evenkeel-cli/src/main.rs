@@ -1,6 +1,8 @@
 //! The program `evenkeel`. Glue only: every command is a call into one of the crates.
 
 mod bench;
+#[cfg(unix)]
+mod bzflag;
 mod compare;
 mod demo;
 mod join;
@@ -39,6 +41,10 @@ enum Command {
     /// Where servers should stand, and how long they should wait for each other.
     #[command(subcommand)]
     Sites(sites::Command),
+    /// BZFlag as it is, made accurate and fair: a relay between its clients and its server, a testbed, a recorder.
+    #[cfg(unix)]
+    #[command(subcommand)]
+    Bzflag(bzflag::Command),
     /// Join tokens: who may join which session.
     #[command(subcommand)]
     Token(token::Command),
@@ -58,6 +64,8 @@ fn main() -> ExitCode {
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(*arguments),
         Some(Command::Sites(command)) => sites::run(&command),
+        #[cfg(unix)]
+        Some(Command::Bzflag(command)) => bzflag::run(&command),
         Some(Command::Token(command)) => token::run(&command),
         Some(Command::Join(arguments)) => join::run(&arguments),
         Some(Command::Recording(arguments)) => compare::summarise(&arguments),

@@ -1,8 +1,8 @@
 //! Errors, added up.
 
 /// Errors are counted in steps of this many metres, and everything beyond the last step as one.
-const STEP_M: f64 = 0.02;
-const STEPS: usize = 2_000;
+const STEP_M: f64 = 0.05;
+const STEPS: usize = 4_000;
 
 /// What one client saw, added up over tanks and time.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl Sums {
         if self.seconds > 0.0 { self.error / self.seconds } else { 0.0 }
     }
 
-    /// The error that is not exceeded for this share of the time, in metres, to 2 cm.
+    /// The error that is not exceeded for this share of the time, in metres, to 5 cm and up to 200 m.
     pub fn quantile_m(&self, share: f64) -> f64 {
         let total: u64 = self.counts.iter().map(|n| u64::from(*n)).sum();
         let wanted = (share * total as f64).ceil() as u64;

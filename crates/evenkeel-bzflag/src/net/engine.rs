@@ -1,8 +1,8 @@
 //! The task that owns everything.
 
-use super::ServiceConfig;
 use super::link::{Link, socket_beside};
 use super::queue::{Direction, Message, Queue};
+use super::{ServiceConfig, Tap};
 use crate::message::{Code, Frame, FrameReader, MessageError, TankUpdate, UdpLinkRequest, frames};
 use crate::relay::{Out, Relay, Way};
 use crate::summary::{Latency, Summary};
@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::mpsc::TrySendError;
 use std::time::Instant;
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::sync::{mpsc, oneshot};
@@ -45,6 +46,7 @@ pub(super) enum Input {
 /// What a [`Service`](super::Service) asks.
 pub(super) enum Command {
     Summary(oneshot::Sender<Summary>),
+    Tap(Tap),
     Stop(oneshot::Sender<Summary>),
 }
 
@@ -112,6 +114,7 @@ impl Engine {
                 },
                 command = self.commands.recv() => match command {
                     Some(Command::Summary(answer)) => drop(answer.send(self.summary())),
+                    Some(Command::Tap(tap)) => self.tap(tap),
                     Some(Command::Stop(answer)) => return drop(answer.send(self.summary())),
                     // Nobody can ask any more.
                     None => return,
@@ -142,6 +145,15 @@ impl Engine {
         let next = [self.relay.poll_timeout(), self.queue.poll_timeout()].into_iter().flatten().chain(handshakes).min();
         let wait = next.map_or(Duration::from_secs(1), |at| at.since(self.now()));
         std::time::Duration::from_nanos(wait.as_nanos().max(0) as u64)
+    }
+
+    /// Whoever writes updates down does so in its own time: what it has no room for is lost, and said.
+    fn tap(&mut self, tap: Tap) {
+        self.relay.set_tap(move |at, update| {
+            if let Err(TrySendError::Full(_)) = tap.try_send((at, *update)) {
+                tracing::warn!(player = update.player, "an update is missing in the record: it is written too slowly");
+            }
+        });
     }
 
     /// Sends everything whose time has come.

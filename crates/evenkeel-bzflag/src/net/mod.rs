@@ -8,13 +8,15 @@ mod greeting;
 mod link;
 mod queue;
 
+use crate::message::TankUpdate;
 use crate::relay::RelayConfig;
 use crate::summary::Summary;
 use engine::{Command, Engine};
-use evenkeel::{Duration, HostId};
+use evenkeel::{Duration, GlobalTime, HostId};
 use evenkeel_link::Conditions;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::mpsc::SyncSender;
 use tokio::sync::{mpsc, oneshot};
 
 /// How a [`Service`] is set up.
@@ -33,6 +35,9 @@ pub struct ServiceConfig {
     /// Who decides, and how.
     pub relay: RelayConfig,
 }
+
+/// Where updates of tanks go that are to be recorded, with when they were received.
+pub type Tap = SyncSender<(GlobalTime, TankUpdate)>;
 
 /// A relay that runs.
 ///
@@ -74,6 +79,13 @@ impl Service {
     /// Where clients connect.
     pub fn local_addr(&self) -> SocketAddr {
         self.address
+    }
+
+    /// From now on every update of a tank goes there, once; see [`Relay::set_tap`](crate::Relay::set_tap). What there is no room for
+    /// is lost, and said.
+    pub async fn tap(&self, tap: Tap) {
+        // The task lives as long as anybody can ask.
+        let _ = self.commands.send(Command::Tap(tap)).await;
     }
 
     /// What came of it so far.

@@ -83,7 +83,11 @@ pub struct Relay {
     judge_at: Option<GlobalTime>,
     /// The latest moment so far: time never goes backwards in here.
     clock: GlobalTime,
+    tap: Option<Tap>,
 }
+
+/// Whoever writes down how tanks move.
+type Tap = Box<dyn FnMut(GlobalTime, &TankUpdate) + Send>;
 
 impl Relay {
     /// A relay without clients.
@@ -103,7 +107,14 @@ impl Relay {
             told: Vec::new(),
             judge_at: None,
             clock: GlobalTime::ZERO,
+            tap: None,
         })
+    }
+
+    /// From now on every update of a tank is shown to somebody, once, with when it was received: as its client made it if the client is
+    /// behind this relay, and as the server passes it on if not.
+    pub fn set_tap(&mut self, tap: impl FnMut(GlobalTime, &TankUpdate) + Send + 'static) {
+        self.tap = Some(Box::new(tap));
     }
 
     /// Its deciders at work; the first is live.
@@ -174,6 +185,7 @@ impl Relay {
                 Ok(update) if update.player == client.player => {
                     client.stamps.observe(update.stamp, now);
                     client.true_stamps.observe(update.stamp, received);
+                    self.show(received, &update);
                     self.witness(from, &update, now);
                 }
                 // Nobody is to hear these: clients believe them, and their orders are not the relay's.
@@ -318,6 +330,12 @@ impl Relay {
         let frames_per_second = self.config.frames_per_second;
         let one_way = self.clients.get(&client).map_or(Duration::ZERO, |client| client.one_way(frames_per_second));
         now + one_way - half_a_frame(frames_per_second)
+    }
+
+    pub(super) fn show(&mut self, received: GlobalTime, update: &TankUpdate) {
+        if let Some(tap) = &mut self.tap {
+            tap(received, update);
+        }
     }
 
     /// The name that stands for a player's next life.

@@ -128,6 +128,7 @@ impl Relay {
 
     /// A tank whose client is not behind this relay: what the server passes on is all there is to know.
     fn follow_stranger(&mut self, update: &TankUpdate, now: GlobalTime) {
+        self.show(now, update);
         let alive = update.status.contains(Status::ALIVE);
         let life = self.tanks.get(&update.player).and_then(|tank| tank.life);
         match (alive, life) {

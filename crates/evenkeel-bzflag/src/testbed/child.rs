@@ -73,6 +73,12 @@ impl Running {
     }
 }
 
+/// The time that this very program has computed so far, in seconds; 0 where that cannot be told.
+pub fn own_cpu_seconds() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    cpu_ticks(&stat).unwrap_or(0) as f64 / TICKS_PER_SECOND
+}
+
 /// User and system time of a line of /proc/PID/stat. The program's name, in brackets, may hold anything.
 fn cpu_ticks(stat: &str) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(')')?;

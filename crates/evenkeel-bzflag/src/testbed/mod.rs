@@ -35,6 +35,7 @@ mod tools;
 mod watch;
 
 pub use bed::Bed;
+pub use child::own_cpu_seconds;
 pub use error::{BedError, Died};
 pub use eyes::Drawn;
 pub use options::{ClientOptions, ServerOptions, Team};

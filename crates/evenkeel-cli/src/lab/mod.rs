@@ -10,6 +10,7 @@ mod studies;
 mod waiting;
 
 pub(crate) use outputs::{Outputs, Report, print};
+pub(crate) use sockets::Folder;
 pub(crate) use waiting::Waiting;
 
 use anyhow::Result;

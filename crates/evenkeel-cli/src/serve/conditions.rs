@@ -10,15 +10,15 @@ use std::str::FromStr;
 /// What is between the server and one player.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Condition {
+pub(crate) struct Condition {
     /// The player's name.
-    pub(super) player: String,
+    pub(crate) player: String,
     /// From the server to the player. Left out: nothing is changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) outgoing: Option<String>,
+    pub(crate) outgoing: Option<String>,
     /// From the player to the server. Left out: nothing is changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) incoming: Option<String>,
+    pub(crate) incoming: Option<String>,
 }
 
 impl FromStr for Condition {
@@ -36,13 +36,13 @@ impl FromStr for Condition {
 }
 
 /// Both ways: to the player and from it.
-pub(super) struct Ways {
-    pub(super) outgoing: Option<Conditions>,
-    pub(super) incoming: Option<Conditions>,
+pub(crate) struct Ways {
+    pub(crate) outgoing: Option<Conditions>,
+    pub(crate) incoming: Option<Conditions>,
 }
 
 impl Condition {
-    pub(super) fn parse(&self) -> Result<Ways> {
+    pub(crate) fn parse(&self) -> Result<Ways> {
         let read = |text: &Option<String>| -> Result<Option<Conditions>> {
             let Some(text) = text else { return Ok(None) };
             Ok(Some(text.parse().with_context(|| format!("condition of player `{}`", self.player))?))
@@ -57,7 +57,7 @@ impl Condition {
 }
 
 /// Refuses conditions that cannot be read, and two for one player.
-pub(super) fn check(conditions: &[Condition]) -> Result<()> {
+pub(crate) fn check(conditions: &[Condition]) -> Result<()> {
     let mut players = BTreeSet::new();
     for condition in conditions {
         condition.parse()?;

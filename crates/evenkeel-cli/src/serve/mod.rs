@@ -1,6 +1,6 @@
 //! `evenkeel serve`: a session's server.
 
-mod conditions;
+pub(crate) mod conditions;
 pub(crate) mod door;
 pub(crate) mod identity;
 mod rates;
@@ -20,6 +20,7 @@ use signals::{Asked, Signals};
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use tracing_subscriber::fmt::MakeWriter;
 
 /// How often to look whether the certificate is about to expire, or has been replaced.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(3600);
@@ -67,19 +68,19 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         print!("{}", settings.to_toml()?);
         return Ok(());
     }
-    log();
+    log(tracing::Level::INFO, std::io::stderr);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads to be had")?;
     runtime.block_on(serve(&settings))
 }
 
-/// Tells the terminal, or whoever reads standard error, what happens.
-fn log() {
+/// Tells the terminal, or whoever reads standard error, what happens; from this level on unless EVENKEEL_LOG says otherwise.
+pub(crate) fn log(level: tracing::Level, to: impl for<'w> MakeWriter<'w> + Send + Sync + 'static) {
     let filter = tracing_subscriber::EnvFilter::builder()
-        .with_default_directive(tracing::Level::INFO.into())
+        .with_default_directive(level.into())
         .with_env_var("EVENKEEL_LOG")
         .from_env_lossy();
     let colours = std::io::stderr().is_terminal();
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(to).init();
 }
 
 async fn serve(settings: &Settings) -> Result<()> {

@@ -6,6 +6,7 @@ mod csv;
 mod html;
 mod json;
 mod page;
+mod sheet;
 pub mod sites;
 mod svg;
 mod table;
@@ -15,6 +16,7 @@ mod words;
 pub use self::csv::to_csv;
 pub use html::to_html;
 pub use json::to_json;
+pub use sheet::Sheet;
 pub use table::{to_table, verdict};
 pub use volume::Volume;
 

@@ -47,9 +47,21 @@ pub struct MetricsServer {
 impl MetricsServer {
     /// Starts to answer. Port 0 takes any free one.
     pub async fn start(address: SocketAddr, server: &Server) -> io::Result<Self> {
+        Self::answer(address, routes(server.watcher())).await
+    }
+
+    /// For a program with numbers of its own: answers `/metrics` with what this says each time, in the same form.
+    pub async fn of(
+        address: SocketAddr,
+        text: impl Fn() -> String + Clone + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let answer = move || std::future::ready(([(CONTENT_TYPE, OPENMETRICS)], text()));
+        Self::answer(address, Router::new().route("/metrics", get(answer))).await
+    }
+
+    async fn answer(address: SocketAddr, routes: Router) -> io::Result<Self> {
         let listener = tokio::net::TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        let routes = routes(server.watcher());
         let task = tokio::spawn(async move {
             // It only ends when it is stopped.
             let _ = axum::serve(listener, routes).await;

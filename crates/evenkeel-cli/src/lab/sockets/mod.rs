@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let chosen: Vec<(usize, Scene)> =
         scenes(seconds).into_iter().enumerate().filter(|(_, scene)| wanted(scene)).collect();
     ensure!(!chosen.is_empty(), "no scene is called that; see `evenkeel lab sockets` without --only");
-    let folder = Folder::new()?;
+    let folder = Folder::new("sockets")?;
     let rows = play(arguments, &chosen, seconds, &folder.0)?;
     let results = format!("{:#}\n", to_json(&rows, seconds, arguments.seed));
     match &arguments.json {
@@ -74,11 +74,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// A directory for what processes leave behind, while this lasts.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("evenkeel-sockets-{}", std::process::id()));
+    pub(crate) fn new(name: &str) -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("evenkeel-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
         Ok(Self(path))
     }

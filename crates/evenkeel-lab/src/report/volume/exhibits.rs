@@ -13,7 +13,7 @@ const MOST_POINTS: usize = 700;
 const FEW_POINTS: usize = 20;
 
 /// A figure with its title and what there is to know to read it.
-pub(super) fn to_html(exhibit: &Exhibit) -> String {
+pub(in crate::report) fn to_html(exhibit: &Exhibit) -> String {
     let (body, note) = match exhibit {
         Exhibit::Table { note, head, rows, .. } => {
             let head: Vec<&str> = head.iter().map(String::as_str).collect();

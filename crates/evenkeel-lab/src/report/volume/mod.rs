@@ -7,6 +7,9 @@ mod html;
 mod json;
 mod text;
 
+pub(super) use exhibits::to_html as exhibit_to_html;
+pub(super) use text::table as table_to_text;
+
 use crate::study::{Finding, Size, Study, Verdict};
 
 /// What a run of one or more experiments found.

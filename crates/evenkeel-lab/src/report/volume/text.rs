@@ -54,7 +54,7 @@ fn section(study: &Study, tables: bool) -> String {
 }
 
 /// A table within the columns there are: the widest columns are broken into lines.
-fn table(head: &[String], rows: &[Vec<String>]) -> String {
+pub(in crate::report) fn table(head: &[String], rows: &[Vec<String>]) -> String {
     let length = |row: &[String], column: usize| row.get(column).map_or(0, |cell| cell.chars().count());
     let width = |n: usize| rows.iter().map(|row| length(row, n)).fold(length(head, n), usize::max);
     let mut widths: Vec<usize> = (0..head.len()).map(width).collect();
