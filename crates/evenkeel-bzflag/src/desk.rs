@@ -123,6 +123,8 @@ impl Desk {
         let config = ReceiverConfig {
             placing: placing(self.decider.advance),
             history: HISTORY,
+            // Nobody calls it again between two datagrams.
+            receipt_interval: Duration::ZERO,
             constraint: Some(Box::new(Ground)),
             ..ReceiverConfig::default()
         };

@@ -40,6 +40,7 @@ async fn relay(server: std::net::SocketAddr) -> Service {
         server,
         conditions: conditions.map(|(name, ms)| ((*name).into(), format!("delay={ms}ms").parse().unwrap())).collect(),
         most_clients: 16,
+        handshake: evenkeel::Duration::from_secs(10),
         relay: RelayConfig { deciders: deciders(), ..RelayConfig::default() },
     };
     Service::start(config).await.unwrap()
