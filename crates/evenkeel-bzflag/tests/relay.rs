@@ -66,8 +66,8 @@ impl Game {
     fn heard(&mut self) -> Heard {
         let mut heard = Vec::new();
         while let Some(out) = self.relay.poll(self.now) {
-            let update = TankUpdate::parse(first(&out.bytes));
-            heard.extend(update.ok().filter(|_| out.to_client).map(|update| (out.client.0, update)));
+            let updates = frames(&out.bytes).flatten().filter_map(|frame| TankUpdate::parse(frame).ok());
+            heard.extend(updates.filter(|_| out.to_client).map(|update| (out.client.0, update)));
         }
         heard
     }

@@ -3,8 +3,8 @@
 use super::announce::printable;
 use crate::lab::Report;
 use anyhow::Result;
-use evenkeel_bzflag::testbed::Tally;
-use evenkeel_bzflag::{DeciderSummary, Summary};
+use evenkeel_bzflag::testbed::{Drawn, Tally};
+use evenkeel_bzflag::{DeciderSummary, ShotSummary, Summary};
 use evenkeel_lab::report::{Sheet, VERSION};
 use evenkeel_lab::study::Exhibit;
 use serde_json::{Map, Value, json};
@@ -30,6 +30,8 @@ pub(super) struct Game {
     /// The clients by name, and the delay that each was put under, one way.
     pub(super) delays_ms: Vec<(String, f64)>,
     pub(super) tallies: BTreeMap<String, Tally>,
+    /// What the clients themselves say they drew, by name.
+    pub(super) drawn: BTreeMap<String, Drawn>,
     /// Shares of one core.
     pub(super) cpu: Vec<(String, f64)>,
     /// What should not have happened: players removed, tanks that did not respond.
@@ -38,8 +40,9 @@ pub(super) struct Game {
 
 impl Findings {
     fn sheet(&self) -> Sheet {
-        let mut exhibits = vec![self.deciders(), self.by_client(), self.spread(), self.clients()];
+        let mut exhibits = vec![self.deciders(), self.by_client(), self.spread(), self.clients(), self.shots()];
         if let Some(game) = &self.game {
+            exhibits.insert(1, self.drawn(game));
             exhibits.extend([game.players(), game.programs()]);
             exhibits.extend((!game.trouble.is_empty()).then(|| game.troubles()));
         }
@@ -74,7 +77,11 @@ impl Findings {
         }
         if let Some(game) = &self.game {
             words.push(match game.trouble.len() {
-                0 => "Nobody was removed, and no tank was said not to respond.".into(),
+                0 => format!(
+                    "Nobody was removed, and no tank was said not to respond. What passed stayed in the relay for {:.0} microseconds \
+                     on average.",
+                    self.summary.added_latency.mean_us
+                ),
                 count => format!("Something went wrong {count} times: see below."),
             });
         }
@@ -150,6 +157,35 @@ impl Findings {
         table("Clients", note, &head, rows)
     }
 
+    /// What the clients drew, beside what the relay says that they show.
+    fn drawn(&self, game: &Game) -> Exhibit {
+        let head = ["client", "drawn: mean, m", "median", "p99", "by the relay: mean, m"];
+        let live = self.summary.deciders.iter().find(|decider| decider.live);
+        let shown = |name: &str| live?.clients.iter().find(|client| client.name == name).map(|client| client.mean_m);
+        let row = |(name, drawn): (&String, &Drawn)| {
+            let mut cells = vec![self.named(name)];
+            cells.extend([drawn.mean_m, drawn.median_m, drawn.p99_m].map(|metres| format!("{metres:.3}")));
+            cells.push(shown(name).map_or_else(|| "-".into(), |metres| format!("{metres:.3}")));
+            cells
+        };
+        let title = format!("What the clients drew, by {}", live.map_or("", |decider| &decider.name));
+        let note = "Every client wrote down, frame by frame, where its radar showed its own tank and everybody else's: the one's own place \
+                    is the truth about what the others show of it. Nothing of it comes from the relay. Heights do not count.";
+        table(&title, note, &head, game.drawn.iter().map(row).collect())
+    }
+
+    fn shots(&self) -> Exhibit {
+        let head = ["client", "shots", "off by, m", "if advanced, m", "would jump, m"];
+        let row = |shots: &ShotSummary| {
+            let mut cells = vec![self.named(&shots.client), shots.count.to_string()];
+            cells.extend([shots.mean_m, shots.advanced_mean_m, shots.jump_m].map(|metres| format!("{metres:.2}")));
+            cells
+        };
+        let note = "Shots pass as they are, and are shown as late as they come. Advanced ones would be where they are, but would have jumped over \
+                    whatever stood before the barrel.";
+        table("Shots", note, &head, self.summary.shots.iter().map(row).collect())
+    }
+
     fn round_trip(&self, client: &str) -> Option<f64> {
         self.summary.round_trips_ms.iter().find(|(name, _)| name == client).map(|(_, ms)| *ms)
     }
@@ -197,8 +233,13 @@ impl Game {
             let Tally { joined, spawned, died, killed, left } = tally;
             json!({ "name": name, "joined": joined, "spawned": spawned, "died": died, "killed": killed, "left": left })
         };
+        let drawn = |(name, drawn): (&String, &Drawn)| {
+            let Drawn { marks, mean_m, median_m, p99_m } = drawn;
+            json!({ "client": name, "marks": marks, "mean_m": mean_m, "median_m": median_m, "p99_m": p99_m })
+        };
         json!({
             "delays_ms": self.delays_ms,
+            "drawn": self.drawn.iter().map(drawn).collect::<Vec<_>>(),
             "players": self.tallies.iter().map(tally).collect::<Vec<_>>(),
             "cpu_share": self.cpu,
             "trouble": self.trouble,

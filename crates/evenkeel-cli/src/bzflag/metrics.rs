@@ -118,7 +118,8 @@ mod tests {
             due: 36,
             bytes: 15,
         };
-        let summary = Summary { deciders: vec![decider], round_trips_ms: vec![("Ada".into(), 250.0)] };
+        let summary =
+            Summary { deciders: vec![decider], round_trips_ms: vec![("Ada".into(), 250.0)], ..Summary::default() };
         let text = text(&summary);
         for line in [
             "evenkeel_bzflag_clients 1",

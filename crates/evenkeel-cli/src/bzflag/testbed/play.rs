@@ -14,6 +14,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Instant;
 
+/// Until delays are known, what clients draw says little.
+const SETTLING: std::time::Duration = std::time::Duration::from_secs(6);
+
 /// Plays it. Whatever happens, nothing of what was started is left: the bed ends with this.
 pub(super) async fn play(planned: &Match, tools: Tools, folder: &Path) -> Result<Findings> {
     let mut signals = Signals::new()?;
@@ -44,10 +47,10 @@ pub(super) async fn play(planned: &Match, tools: Tools, folder: &Path) -> Result
         .map(|((who, now), (_, then))| (who, (now - then) / seconds))
         .collect();
     cpu.insert(1, ("relay".into(), (own_cpu_seconds() - own) / seconds));
-    let (tallies, trouble) = (bed.tallies()?, trouble(&bed, planned)?);
+    let (tallies, trouble, drawn) = (bed.tallies()?, trouble(&bed, planned)?, bed.drawn(SETTLING));
     let summary = in_order(service.stop().await, planned);
     bed.stop();
-    let game = Game { delays_ms: planned.clients.clone(), tallies, cpu, trouble };
+    let game = Game { delays_ms: planned.clients.clone(), tallies, drawn, cpu, trouble };
     let title = "BZFlag, played and measured".into();
     Ok(Findings { title, summary, seconds, settings: Vec::new(), game: Some(game) })
 }
@@ -57,6 +60,7 @@ fn in_order(mut summary: Summary, planned: &Match) -> Summary {
     let place = |name: &str| planned.clients.iter().position(|(client, _)| client == name);
     summary.deciders.iter_mut().for_each(|decider| decider.clients.sort_by_key(|client| place(&client.name)));
     summary.round_trips_ms.sort_by_key(|(name, _)| place(name));
+    summary.shots.sort_by_key(|shots| place(&shots.client));
     let asked = |name: &str| planned.shown.iter().position(|shown| shown == name);
     summary.deciders.sort_by_key(|decider| asked(&decider.name));
     summary
