@@ -71,7 +71,7 @@ impl Game {
                 self.say(what % 8 == 3, host, Frame { code, payload: &payload[..payload.len().min(MAX_PAYLOAD)] });
             }
             5 => {
-                let by_client = input.byte() % 2 == 0;
+                let by_client = input.byte().is_multiple_of(2);
                 let mut bytes = Vec::new();
                 update(input).emit(&mut bytes);
                 self.say(by_client, host, frames(&bytes).next().expect("one was emitted").expect("a frame"));
@@ -86,7 +86,7 @@ impl Game {
     }
 
     fn say(&mut self, by_client: bool, host: HostId, frame: Frame<'_>) {
-        let way = if frame.payload.len() % 2 == 0 { Way::Tcp } else { Way::Udp };
+        let way = if frame.payload.len().is_multiple_of(2) { Way::Tcp } else { Way::Udp };
         if by_client {
             self.relay.handle_client(host, way, frame, self.now, self.now);
         } else {
@@ -131,7 +131,7 @@ fn update(input: &mut Input<'_>) -> TankUpdate {
         velocity,
         azimuth: input.number() as f32,
         angular_velocity: input.number() as f32,
-        sounds: (input.byte() % 8 == 0).then_some(1),
+        sounds: input.byte().is_multiple_of(8).then_some(1),
         ..TankUpdate::of(0)
     }
 }
