@@ -64,6 +64,9 @@ pub(crate) struct Arguments {
     /// Do not advance tanks to where they will be when a client reads of them.
     #[arg(long, help_heading = "Who decides")]
     no_advance: bool,
+    /// Advance shots as well. They are then where they really are, but have jumped over whatever stood before the barrel.
+    #[arg(long, conflicts_with = "no_advance", help_heading = "Who decides")]
+    advance_shots: bool,
     /// Also measure what clients would see if this decided: `today` or a policy. Several with commas, or repeat it.
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Who decides")]
     shadow: Vec<String>,
@@ -121,6 +124,7 @@ impl Arguments {
         let relay = RelayConfig {
             deciders,
             frames_per_second: self.frames_per_second,
+            advance_shots: self.advance_shots,
             seed: self.seed,
             ..RelayConfig::default()
         };
@@ -143,6 +147,7 @@ impl Arguments {
             ("listen", self.listen.to_string()),
             ("policy", self.policy.clone()),
             ("budget", self.budget.clone()),
+            ("advance shots", self.advance_shots.to_string()),
             ("advance", (!self.no_advance && self.policy != "today").to_string()),
             ("shadow", self.shadow.join(", ")),
             ("frames-per-second", self.frames_per_second.to_string()),
