@@ -2,7 +2,7 @@
 
 use evenkeel::policy::Budget;
 use evenkeel::{Duration, GlobalTime, HostId};
-use evenkeel_bzflag::message::{Code, Frame, RemovePlayer, SetVar, ShotBegin, Status, TankUpdate, frames};
+use evenkeel_bzflag::message::{Code, Frame, Killed, RemovePlayer, SetVar, ShotBegin, Status, TankUpdate, frames};
 use evenkeel_bzflag::{Decider, Relay, RelayConfig, Summary, Way};
 
 /// A game around the relay's mind. Player `n` is at host `n`; the server is next door, and so is everybody.
@@ -305,5 +305,26 @@ fn lives_under_one_number_do_not_mix() {
         assert_eq!(game.go_on(0.05, new).len(), 0, "{overlapping}");
         let later: Heard = game.go_on(4.0, new).into_iter().map(|(_, to, told)| (to, told)).collect();
         assert!(whom(&later).contains(&1) && whom(&later).contains(&2));
+    }
+}
+
+#[test]
+fn the_dead_and_the_silent_are_not_judged() {
+    let seen = |game: &Game| {
+        Summary::of(&game.relay).deciders[0].clients.iter().map(|c| c.seconds + c.unseen_seconds).sum::<f64>()
+    };
+    let killed = Killed { victim: 0, killer: 1, reason: 1, shot: 1, flag: [0; 2], driver: None };
+    for dead in [true, false] {
+        let mut game = Game::new(&[model()], 3);
+        game.go_on(3.0, |t| vec![winding(0, t)]);
+        if dead {
+            let mut bytes = Vec::new();
+            killed.emit(&mut bytes);
+            game.serve(&bytes, 9);
+        }
+        game.go_on(20.0, |_| Vec::new());
+        // Two clients saw it for three seconds; whoever says nothing any more is believed to go on for two.
+        let expected = if dead { 6.0 } else { 10.0 };
+        assert!((seen(&game) - expected).abs() < 0.5, "{} s", seen(&game));
     }
 }

@@ -26,6 +26,9 @@ const CATCH_UP: Duration = Duration::from_secs(60);
 /// What so many clients saw that are gone is kept.
 const MOST_GONE: usize = 256;
 
+/// Every client speaks of its living tank at least once a second; of one that does not for twice as long nothing is known.
+const QUIET: Duration = Duration::from_secs(2);
+
 /// So many points of a true path are kept at most: dense ones for well over the horizon.
 const POINTS: usize = 4096;
 
@@ -244,7 +247,8 @@ impl Truth {
             return None;
         }
         let (at, motion) = self.points.iter().rfind(|(at, _)| *at <= t)?;
-        Some(grounded(motion.at(t.since(*at).as_secs_f64())))
+        // Where one that says nothing any more really is, nobody knows.
+        (t.since(*at) <= QUIET).then(|| grounded(motion.at(t.since(*at).as_secs_f64())))
     }
 }
 

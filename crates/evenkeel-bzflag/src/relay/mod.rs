@@ -13,7 +13,7 @@ pub use client::Way;
 
 use crate::desk::{Decider, Desk, Told};
 use crate::measure::Gauge;
-use crate::message::{Code, Enter, Frame, LagPing, RemovePlayer, SetVar, TankUpdate, Variables};
+use crate::message::{Code, Enter, Frame, Killed, LagPing, RemovePlayer, SetVar, TankUpdate, Variables};
 use crate::rules::{Rules, half_a_frame};
 use client::Client;
 use evenkeel::policy::UnknownPolicy;
@@ -217,6 +217,12 @@ impl Relay {
             }
             Code::ACCEPT => self.accepted(to, now),
             Code::SET_VAR => self.variables(frame),
+            Code::KILLED => {
+                // Its own last update may get lost.
+                if let Ok(killed) = Killed::parse(frame) {
+                    self.end_life(killed.victim, now);
+                }
+            }
             Code::REMOVE_PLAYER => {
                 // A client behind the relay goes with its connection: this may be late, and about one before it.
                 let behind = |player| self.clients.values().any(|client| client.player == player);
