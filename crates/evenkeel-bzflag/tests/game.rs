@@ -4,9 +4,12 @@
 //! clients themselves, which write down what they draw.
 #![allow(clippy::unwrap_used)]
 
+mod real;
+
 use evenkeel::policy::Budget;
-use evenkeel_bzflag::testbed::{Bed, ClientOptions, ServerOptions, Tools};
+use evenkeel_bzflag::testbed::{Bed, ClientOptions, ServerOptions};
 use evenkeel_bzflag::{Decider, DeciderSummary, RelayConfig, Service, ServiceConfig, Summary};
+use real::tools;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -15,17 +18,6 @@ const CLIENTS: [(&str, u32); 4] = [("Ada", 0), ("Bob", 50), ("Cid", 100), ("Dan"
 
 /// One client frame at full speed, in metres.
 const FRAME_M: f64 = 25.0 / 60.0;
-
-fn tools() -> Option<Tools> {
-    match Tools::find() {
-        Ok(tools) => Some(tools),
-        Err(why) if std::env::var_os("EVENKEEL_BZFLAG_TESTS").is_some() => panic!("{why}"),
-        Err(why) => {
-            eprintln!("SKIPPED, nothing was played: {why}");
-            None
-        }
-    }
-}
 
 fn deciders() -> Vec<Decider> {
     let third = Budget::of_base(1, 3);

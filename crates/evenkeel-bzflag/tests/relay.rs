@@ -328,3 +328,19 @@ fn the_dead_and_the_silent_are_not_judged() {
         assert!((seen(&game) - expected).abs() < 0.5, "{} s", seen(&game));
     }
 }
+
+/// What strangers write into a shot is no reason to stop.
+#[test]
+fn a_shot_that_lives_for_less_than_no_time_passes() {
+    let config = RelayConfig { deciders: vec![model()], advance_shots: true, ..RelayConfig::default() };
+    let mut relay = Relay::new(config).unwrap();
+    relay.connected(HostId(0), 0);
+    let bytes = shot_from(1, 0.0);
+    let mut shot = ShotBegin::parse(first(&bytes)).unwrap();
+    shot.lifetime = -1.0;
+    let mut bytes = Vec::new();
+    shot.emit(&mut bytes);
+    relay.handle_server(HostId(0), Way::Udp, first(&bytes), GlobalTime::from_millis(5));
+    let out = relay.poll(GlobalTime::from_millis(5)).expect("it is passed on");
+    assert_eq!(ShotBegin::parse(first(&out.bytes)), Ok(shot));
+}

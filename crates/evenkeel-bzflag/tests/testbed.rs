@@ -4,22 +4,14 @@
 //! for machines that should have it.
 #![allow(clippy::unwrap_used)]
 
+mod real;
+
 use evenkeel_bzflag::testbed::{Bed, BedError, ClientOptions, ServerOptions, Tools};
+use real::tools;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
-
-fn tools() -> Option<Tools> {
-    match Tools::find() {
-        Ok(tools) => Some(tools),
-        Err(why) if std::env::var_os("EVENKEEL_BZFLAG_TESTS").is_some() => panic!("{why}"),
-        Err(why) => {
-            eprintln!("SKIPPED, nothing was played: {why}");
-            None
-        }
-    }
-}
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)

@@ -99,6 +99,7 @@ impl Gauge {
         let gone: Vec<HostId> = self.names.keys().filter(|host| !self.clients.contains_key(host)).copied().collect();
         let forgotten = &gone[..gone.len().saturating_sub(MOST_GONE)];
         self.names.retain(|host, _| !forgotten.contains(host));
+        self.shots.retain(|host, _| !forgotten.contains(host));
         for sight in &mut self.sights {
             sight.views.retain(|(viewer, _), _| *viewer != client);
             sight.sums.retain(|host, _| !forgotten.contains(host));

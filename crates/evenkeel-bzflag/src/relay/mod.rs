@@ -3,8 +3,8 @@
 //! It has no socket and no clock. Messages come in by [`handle_client`](Relay::handle_client) and [`handle_server`](Relay::handle_server), what
 //! is to be sent comes out of [`poll`](Relay::poll), and [`poll_timeout`](Relay::poll_timeout) says when to come back.
 //!
-//! Everything passes untouched except updates of living tanks on their way to clients. Those are what a [`Desk`] decides about. One
-//! desk is live; the others look on, and what their clients would see is measured on the same run.
+//! Everything passes untouched except updates of tanks on their way to clients, which are numbered anew, and shots if they are to be
+//! advanced. Updates of living tanks are what a [`Desk`] decides about. One desk is live; the others look on, and what their clients would see is measured on the same run.
 
 mod client;
 mod tanks;

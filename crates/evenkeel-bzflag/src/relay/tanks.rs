@@ -64,14 +64,7 @@ impl Tank {
 impl Relay {
     /// A client says where its tank is. The server will pass it on.
     pub(super) fn witness(&mut self, from: HostId, update: &TankUpdate, now: GlobalTime) {
-        let alive = update.status.contains(Status::ALIVE);
-        let life = self.tanks.get(&update.player).and_then(|tank| tank.life);
-        match (alive, life) {
-            (false, Some(_)) => self.end_life(update.player, now),
-            (true, None) => self.begin_life(Some(from), update, now),
-            _ => {}
-        }
-        let life = self.tanks.get(&update.player).and_then(|tank| tank.life);
+        let life = self.live_or_die(Some(from), update, now);
         let (Some(life), Some(client)) = (life, self.clients.get(&from)) else { return };
         if let Some(made) = self.truly_made(from, client, update.stamp) {
             self.gauge.truth(life, Some(from), self.rules.motion(update), made);
@@ -129,14 +122,7 @@ impl Relay {
     /// A tank whose client is not behind this relay: what the server passes on is all there is to know.
     fn follow_stranger(&mut self, update: &TankUpdate, now: GlobalTime) {
         self.show(now, update);
-        let alive = update.status.contains(Status::ALIVE);
-        let life = self.tanks.get(&update.player).and_then(|tank| tank.life);
-        match (alive, life) {
-            (false, Some(_)) => self.end_life(update.player, now),
-            (true, None) => self.begin_life(None, update, now),
-            _ => {}
-        }
-        if let Some(life) = self.tanks.get(&update.player).and_then(|tank| tank.life) {
+        if let Some(life) = self.live_or_die(None, update, now) {
             self.gauge.truth(life, None, self.rules.motion(update), now);
         }
     }
@@ -177,10 +163,12 @@ impl Relay {
         let ahead = self.counts_from(to, now).since(now) + age;
         let speed = vec3(shot.velocity).length();
         self.gauge.shot_error(to, speed, made, ahead, now);
-        if !self.config.advance_shots || !self.desks[0].decider().advance {
+        let advances = self.desks.first().is_some_and(|live| live.decider().advance);
+        if !self.config.advance_shots || !advances {
             return *shot;
         }
-        let seconds = (ahead.as_secs_f64() as f32).clamp(0.0, shot.lifetime);
+        // Not `clamp`, which panics if a stranger's shot lives for less than no time.
+        let seconds = (ahead.as_secs_f64() as f32).min(shot.lifetime).max(0.0);
         let position = std::array::from_fn(|axis| shot.position[axis] + shot.velocity[axis] * seconds);
         ShotBegin { position, lifetime: shot.lifetime - seconds, ..*shot }
     }
@@ -194,7 +182,18 @@ impl Relay {
         Some(client.true_stamps.arrival(stamp)? - under_way - frame(frames_per_second))
     }
 
-    pub(super) fn begin_life(&mut self, own: Option<HostId>, update: &TankUpdate, now: GlobalTime) {
+    /// A life begins or ends, if an update says so. Answers which it is then in.
+    fn live_or_die(&mut self, own: Option<HostId>, update: &TankUpdate, now: GlobalTime) -> Option<EntityId> {
+        let life = |relay: &Self| relay.tanks.get(&update.player).and_then(|tank| tank.life);
+        match (update.status.contains(Status::ALIVE), life(self)) {
+            (false, Some(_)) => self.end_life(update.player, now),
+            (true, None) => self.begin_life(own, update, now),
+            _ => {}
+        }
+        life(self)
+    }
+
+    fn begin_life(&mut self, own: Option<HostId>, update: &TankUpdate, now: GlobalTime) {
         let life = self.next_life();
         let tank = self.tanks.entry(update.player).or_insert_with(|| Tank::new(update));
         tank.life = Some(life);
