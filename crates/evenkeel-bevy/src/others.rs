@@ -33,17 +33,17 @@ pub(crate) fn pass_time(mut session: ResMut<Session>, time: Option<Res<Time<Real
 
 /// What has happened becomes components, and messages for the game.
 pub(crate) fn hear(world: &mut World) {
-    let Some(mut session) = world.remove_resource::<Session>() else { return };
-    while let Some(event) = session.part(|mut part, _| part.poll_event()) {
-        match event.news() {
-            Some(News::Owned { entity, owner, about }) => take_note(world, entity, owner, about),
-            Some(News::Gone(entity)) => forget(world, entity),
-            Some(News::Anew) => begin_anew(world),
-            None => {}
+    world.try_resource_scope(|world, mut session: Mut<Session>| {
+        while let Some(event) = session.part(|mut part, _| part.poll_event()) {
+            match event.news() {
+                Some(News::Owned { entity, owner, about }) => take_note(world, entity, owner, about),
+                Some(News::Gone(entity)) => forget(world, entity),
+                Some(News::Anew) => begin_anew(world),
+                None => {}
+            }
+            world.write_message(SessionSaid(event));
         }
-        world.write_message(SessionSaid(event));
-    }
-    world.insert_resource(session);
+    });
 }
 
 /// An entity is here, or has another owner, who may be this app.

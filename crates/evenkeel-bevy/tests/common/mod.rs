@@ -35,6 +35,7 @@ pub fn app() -> App {
     app.insert_resource(TimeUpdateStrategy::ManualDuration(FRAME));
     app.add_plugins(RepliconPlugins.set(ServerPlugin::new(PostUpdate)));
     app.add_plugins(EvenkeelRepliconPlugin::default());
+    app.init_resource::<Troubles>().add_systems(Last, remember);
     app.finish();
     app
 }
@@ -166,7 +167,15 @@ pub fn find(app: &mut App, name: NetId) -> Option<Entity> {
     world.query::<(Entity, &NetId)>().iter(world).find(|(_, there)| **there == name).map(|(entity, _)| entity)
 }
 
-/// What went wrong in an app so far, since the last time that was asked.
+/// What went wrong so far, in the order it was said.
+#[derive(Resource, Default)]
+struct Troubles(Vec<Trouble>);
+
+fn remember(mut said: MessageReader<Trouble>, mut troubles: ResMut<Troubles>) {
+    troubles.0.extend(said.read().cloned());
+}
+
+/// What went wrong in an app since the last time that was asked.
 pub fn troubles(app: &mut App) -> Vec<Trouble> {
-    app.world_mut().resource_mut::<bevy_ecs::message::Messages<Trouble>>().drain().collect()
+    std::mem::take(&mut app.world_mut().resource_mut::<Troubles>().0)
 }

@@ -45,6 +45,8 @@ pub(crate) struct EntityBook {
     /// `None` once the entity was removed and the slot waits for another.
     pub(crate) id: Option<EntityId>,
     pub(crate) epoch: u32,
+    /// The first vector of the epoch: receivers build upon none before it.
+    pub(crate) since: u32,
     /// Never restarts, so that no old receipt can speak of a new vector.
     next_number: u32,
     pub(crate) exported: Exported,
@@ -245,6 +247,7 @@ impl Ledger {
             self.entities.push(EntityBook {
                 id: None,
                 epoch: 0,
+                since: 0,
                 next_number: 1,
                 exported: Exported::default(),
                 pairs: Vec::new(),
@@ -253,11 +256,17 @@ impl Ledger {
             self.entities.len() - 1
         });
         let book = &mut self.entities[index];
-        (book.id, book.epoch, book.vectors) = (Some(id), epoch, 0);
+        (book.id, book.epoch, book.since, book.vectors) = (Some(id), epoch, 0, 0);
         book.pairs.clear();
         book.pairs.extend(self.receivers.iter().map(|receiver| PairBook::new(receiver.lag.shown(now))));
         self.entity_index.insert(id, index);
         EntityIndex(index)
+    }
+
+    /// An entity's vectors are of this epoch from now on.
+    pub(crate) fn begin_epoch(&mut self, entity: EntityIndex, epoch: u32) {
+        let book = &mut self.entities[entity.0];
+        (book.epoch, book.since) = (epoch, book.next_number);
     }
 
     /// Closes an entity's books, adds them to what its receivers suffered, and frees its place.

@@ -452,6 +452,17 @@ impl Sender {
         Ok(())
     }
 
+    /// Speaks of an entity in this epoch from now on, because it has another owner, whose vectors are [relayed](Self::relay): whoever
+    /// owned it before, or heard of it from others, then believes what it is told. The books go on. An epoch that has passed is left alone.
+    pub fn begin_epoch(&mut self, id: EntityId, epoch: u32) -> Result<(), SenderError> {
+        let entity = self.entity(id)?;
+        if epoch > self.ledger.entities[entity.0].epoch {
+            self.ledger.begin_epoch(entity, epoch);
+            self.owned[entity.0].encoded.clear();
+        }
+        Ok(())
+    }
+
     fn give_up(&mut self, entity: EntityIndex, now: GlobalTime) {
         for outbox in &mut self.outboxes {
             outbox.withdraw(entity);

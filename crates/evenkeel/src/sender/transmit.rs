@@ -166,7 +166,7 @@ impl Sender {
         let book = &self.ledger.entities[entity.0];
         let Some(id) = book.id.filter(|_| book.exported.has(number)) else { return Ok(None) };
         let acknowledged = book.pairs[receiver.0].acknowledged;
-        let in_window = acknowledged < number && number - acknowledged < BASELINE_WINDOW;
+        let in_window = (book.since..number).contains(&acknowledged) && number - acknowledged < BASELINE_WINDOW;
         let baseline = if in_window && book.exported.has(acknowledged) { acknowledged } else { 0 };
         let Some(encoded) = encoding(&mut self.owned[entity.0].encoded, &self.format, book, number, baseline) else {
             return Ok(None);
