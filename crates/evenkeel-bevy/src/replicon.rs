@@ -95,7 +95,10 @@ fn serve_arrivals(
     mut known: Local<HashSet<Entity>>,
     mut commands: Commands,
 ) {
-    if session.is_added() {
+    if !session.is_server() {
+        return;
+    }
+    if session.take_fresh() {
         known.clear();
     }
     session.hub(|hub, now| {
@@ -159,9 +162,12 @@ fn take_arrivals(
     mut was: Local<Option<bool>>,
     mut complain: Complain,
 ) {
+    if session.is_server() {
+        return;
+    }
     let connected = **state == ClientState::Connected;
     // A new seat says hello by itself; one that was connected before does it again.
-    let before = if session.is_added() { None } else { *was };
+    let before = if session.take_fresh() { None } else { *was };
     *was = if connected || before.is_some() { Some(connected) } else { None };
     session.seat(|seat, now| {
         match (before, connected) {

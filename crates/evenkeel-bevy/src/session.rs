@@ -19,6 +19,9 @@ pub struct Session {
     half: Half,
     /// This app's time, for halves that have none of their own.
     now: Instant,
+    /// Whether whoever carries its bytes has not seen it yet.
+    #[cfg(feature = "replicon")]
+    fresh: bool,
 }
 
 enum Half {
@@ -54,7 +57,12 @@ impl Session {
     }
 
     fn of(half: Half) -> Self {
-        Self { half, now: Instant::from_nanos(0) }
+        Self {
+            half,
+            now: Instant::from_nanos(0),
+            #[cfg(feature = "replicon")]
+            fresh: true,
+        }
     }
 
     /// The server's half, if this app has it, and what time it is there.
@@ -100,6 +108,12 @@ impl Session {
     /// The app's time goes on.
     pub(crate) fn set_now(&mut self, now: Instant) {
         self.now = now;
+    }
+
+    /// Whether this is the first time that somebody asks.
+    #[cfg(feature = "replicon")]
+    pub(crate) fn take_fresh(&mut self) -> bool {
+        std::mem::take(&mut self.fresh)
     }
 
     pub(crate) fn part<R>(&mut self, act: impl FnOnce(Part<'_>, Instant) -> R) -> R {

@@ -142,9 +142,6 @@ fn an_entity_is_handed_to_a_player_and_taken_back() {
     bed.run(1.0);
     for client in 0..2 {
         let seen = bed.seen(client, tank).unwrap();
-        let e = bed.there(client, tank).unwrap();
-        println!("{:?} {:?}", troubles(&mut bed.server), bed.server.world().get::<Transform>(entity));
-        println!("{:?} {:?} {:?} {:?}", bed.clients[client].world().get::<Owner>(e).copied(), bed.clients[client].world().entity(e).contains::<Followed>(), bed.clients[client].world().entity(e).contains::<Owned>(), bed.clients[client].world_mut().resource_mut::<Session>().seat(|s, now| (s.place(tank.0, now), s.receiver().unwrap().newest(tank.0), s.receiver().unwrap().owner(tank.0))));
         assert!(seen.translation.distance(Vec3::X) < 0.1, "player {client} sees {seen:?}");
     }
 }
