@@ -8,6 +8,7 @@
 mod axes;
 mod components;
 pub mod diagnostics;
+mod extrapolate;
 mod others;
 mod owners;
 mod prediction;
@@ -22,6 +23,7 @@ pub use components::{About, DeadReckoned, Followed, Moving, NetId, Owned, Owner,
 pub use diagnostics::EvenkeelDiagnosticsPlugin;
 pub use evenkeel;
 pub use evenkeel_net;
+pub use extrapolate::{ExtrapolatePlugin, Extrapolated};
 pub use prediction::{Predicted, Predicting, PredictionPlugin, PredictionSaid};
 #[cfg(feature = "replicon")]
 pub use replicon::{EvenkeelRepliconPlugin, PlayerHost};
@@ -36,9 +38,9 @@ use owners::Roster;
 /// What a game usually needs.
 pub mod prelude {
     pub use crate::{
-        About, Axes, ClockUsed, DeadReckoned, EvenkeelDiagnosticsPlugin, EvenkeelPlugin, EvenkeelSystems, FairPolicy,
-        Followed, Moving, NetId, Owned, Owner, Placed, Relevances, Seen, Session, SessionSaid, ShownLag, Trouble,
-        Turns,
+        About, Axes, ClockUsed, DeadReckoned, EvenkeelDiagnosticsPlugin, EvenkeelPlugin, EvenkeelSystems,
+        ExtrapolatePlugin, Extrapolated, FairPolicy, Followed, Moving, NetId, Owned, Owner, Placed, Relevances, Seen,
+        Session, SessionSaid, ShownLag, Trouble, Turns,
     };
     #[cfg(feature = "replicon")]
     pub use crate::{EvenkeelRepliconPlugin, PlayerHost};

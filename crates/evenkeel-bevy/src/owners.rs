@@ -137,11 +137,10 @@ pub(crate) fn hand_over(
             false => Err(Refused::Because("only its owner and the server can do that".into())),
         };
         match given {
-            Ok(()) if owned => {
+            Ok(()) => {
                 roster.owners.insert(name.0, owner.0);
-                commands.entity(entity).try_remove::<Owned>().try_insert(Followed);
+                commands.entity(entity).try_remove::<(Owned, Followed)>();
             }
-            Ok(()) => {}
             Err(refused) => {
                 owner.0 = known;
                 if let Refused::Because(why) = refused {

@@ -11,7 +11,7 @@ use evenkeel::{ClockRule, Duration, LagChange, Policy};
 /// ```
 /// use evenkeel_bevy::prelude::*;
 /// # let mut app = bevy_app::App::new();
-/// app.insert_resource(FairPolicy::named("even", Budget::per_second(200)));
+/// app.insert_resource(FairPolicy::named("even", Budget::PerSecond(200.0)));
 /// ```
 #[derive(Resource)]
 pub struct FairPolicy(Choice);

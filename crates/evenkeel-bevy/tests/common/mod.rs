@@ -26,16 +26,18 @@ pub struct Bed {
     unreliable: Link<(usize, usize, Bytes)>,
     reliable: Link<(usize, usize, Bytes)>,
     pub now: GlobalTime,
+    set_up: fn(&mut App),
 }
 
 /// An app without a window, whose time goes on by a frame at each update.
-pub fn app() -> App {
+pub fn app(set_up: fn(&mut App)) -> App {
     let mut app = App::new();
     app.add_plugins((TaskPoolPlugin::default(), TimePlugin, StatesPlugin));
     app.insert_resource(TimeUpdateStrategy::ManualDuration(FRAME));
     app.add_plugins(RepliconPlugins.set(ServerPlugin::new(PostUpdate)));
     app.add_plugins(EvenkeelRepliconPlugin::default());
     app.init_resource::<Troubles>().add_systems(Last, remember);
+    set_up(&mut app);
     app.finish();
     app
 }
@@ -43,7 +45,12 @@ pub fn app() -> App {
 impl Bed {
     /// A server and so many players, all connected by paths of these conditions.
     pub fn new(players: usize, conditions: &str) -> Self {
-        let mut server = app();
+        Self::with(players, conditions, |_| {})
+    }
+
+    /// The same, with players' apps set up further.
+    pub fn with(players: usize, conditions: &str, set_up: fn(&mut App)) -> Self {
+        let mut server = app(|_| {});
         server.insert_resource(Session::host(HubConfig::default()).unwrap());
         server.world_mut().resource_mut::<NextState<ServerState>>().set(ServerState::Running);
         let conditions: Conditions = conditions.parse().unwrap();
@@ -55,6 +62,7 @@ impl Bed {
             unreliable: Link::new(Topology::uniform(conditions).unwrap(), 7),
             reliable: Link::new(Topology::uniform(sure).unwrap(), 7),
             now: GlobalTime::ZERO,
+            set_up,
         };
         bed.server.update();
         for _ in 0..players {
@@ -66,7 +74,7 @@ impl Bed {
     /// One more player.
     pub fn join(&mut self) -> usize {
         let number = self.clients.len();
-        let mut client = app();
+        let mut client = app(self.set_up);
         let config = SeatConfig { secret: [number as u8 + 1; 16], ..SeatConfig::named(format!("player {number}")) };
         client.insert_resource(Session::join(config).unwrap());
         self.clients.push(client);
