@@ -88,13 +88,13 @@ fn begin_anew(world: &mut World) {
     roster.departed.clear();
 }
 
-type Shown<'a> =
-    (Entity, &'a NetId, Option<&'a mut Transform>, Option<&'a mut Moving>, Option<&'a mut Seen>, Has<Placed>);
-
 /// Puts everything where it is to be seen now. What has not moved is not touched.
 pub(crate) fn place(
     mut session: ResMut<Session>,
-    mut shown: Query<Shown<'_>, (With<Followed>, Without<Predicted>)>,
+    mut shown: Query<
+        (Entity, &NetId, Option<&mut Transform>, Option<&mut Moving>, Option<&mut Seen>, Has<Placed>),
+        (With<Followed>, Without<Predicted>),
+    >,
     axes: Res<Axes>,
     time: Option<Res<Time<Real>>>,
     mut unheard: Local<HashMap<Entity, Duration>>,

@@ -5,7 +5,7 @@ use crate::components::{About, DeadReckoned, Followed, Moving, NetId, Owned, Own
 use crate::session::{Session, SessionSaid};
 use crate::trouble::Complain;
 use bevy_ecs::prelude::*;
-use bevy_time::{Time, Virtual};
+use bevy_time::{Fixed, Time, Virtual};
 use bevy_transform::prelude::*;
 use evenkeel::{EntityId, HostId, Relevance};
 use evenkeel_net::hub::{Hub, HubEvent};
@@ -46,12 +46,10 @@ pub(crate) fn name_removed(removed: On<Remove, NetId>, names: Query<(&NetId, Has
     }
 }
 
-type Nameless = (With<DeadReckoned>, Without<NetId>, Without<Followed>);
-
 /// Whatever is to be seen by others gets a name.
 pub(crate) fn enlist(
     mut session: ResMut<Session>,
-    nameless: Query<(Entity, &DeadReckoned, Option<&About>, Has<Transform>), Nameless>,
+    nameless: Query<(Entity, &DeadReckoned, Option<&About>, Has<Transform>), (Without<NetId>, Without<Followed>)>,
     roster: Res<Roster>,
     mut complain: Complain,
     mut commands: Commands,
@@ -92,13 +90,11 @@ pub(crate) fn dismiss(mut session: ResMut<Session>, mut roster: ResMut<Roster>) 
     roster.departed = departed.into_iter().filter(later).collect();
 }
 
-type Unsorted = (Without<Owned>, Without<Followed>);
-
 /// What has a name is either moved by this app or followed by it.
 pub(crate) fn sort_out(
     mut session: ResMut<Session>,
     roster: Res<Roster>,
-    unsorted: Query<(Entity, &NetId, Option<&DeadReckoned>), Unsorted>,
+    unsorted: Query<(Entity, &NetId, Option<&DeadReckoned>), (Without<Owned>, Without<Followed>)>,
     mut complain: Complain,
     mut commands: Commands,
 ) {
@@ -193,23 +189,31 @@ pub(crate) fn weigh(
     session.hub(weigh);
 }
 
-type Observed<'a> = (Entity, &'a NetId, &'a DeadReckoned, &'a Transform, Option<&'a Moving>);
+/// Whether the game moves things in `FixedUpdate`.
+#[derive(Resource)]
+pub(crate) struct MovedInSteps(pub(crate) bool);
 
 /// Tells the session where everything is that this app moves.
 pub(crate) fn observe(
     mut session: ResMut<Session>,
-    owned: Query<Observed<'_>, With<Owned>>,
+    owned: Query<(Entity, &NetId, &DeadReckoned, &Transform, Option<&Moving>), With<Owned>>,
     axes: Res<Axes>,
+    steps: Res<MovedInSteps>,
     time: Option<Res<Time<Virtual>>>,
+    fixed: Option<Res<Time<Fixed>>>,
     mut complain: Complain,
 ) {
     let speed = time.as_ref().map_or(1.0, |time| time.effective_speed());
     if time.is_some_and(|time| time.is_paused()) {
         complain.about(None, "Bevy's time is paused: what this app owns stands still for all", "");
     }
+    let since_step = fixed.filter(|_| steps.0).map(|fixed| fixed.overstep().as_secs_f64());
     session.part(|mut part, now| {
         for (entity, name, reckoned, transform, moving) in &owned {
-            let pose = axes.pose(transform, moving, reckoned.turns, speed);
+            let mut pose = axes.pose(transform, moving, reckoned.turns, speed);
+            if let Some(since) = since_step {
+                pose = pose.motion(reckoned.kind).at(since).into();
+            }
             if let Err(Refused::Because(why)) = part.observe(name.0, pose, now) {
                 complain.about(Some(entity), "where it is cannot be told", why);
             }

@@ -231,3 +231,23 @@ fn a_player_who_comes_back_goes_on() {
     let seen = bed.seen(0, tank).unwrap();
     assert!(server.translation.distance(seen.translation) < 3.0, "{server:?} {seen:?}");
 }
+
+#[test]
+fn what_moves_in_steps_is_told_as_if_it_went_on() {
+    // A car on a straight road, moved in `FixedUpdate`: what others are told of it in ten seconds.
+    let vectors = |fixed: bool| {
+        let mut bed = Bed::fixed(1, "delay=10ms", fixed);
+        bed.server.add_systems(FixedUpdate, |time: Res<Time>, mut cars: Query<(&mut Transform, &Moving)>| {
+            for (mut transform, moving) in &mut cars {
+                transform.translation += moving.velocity * time.delta_secs();
+            }
+        });
+        let moving = Moving { velocity: Vec3::X * 20.0, ..Moving::default() };
+        bed.server.world_mut().spawn((Transform::default(), moving, DeadReckoned::within(0.1), Replicated));
+        bed.run(10.0);
+        let spent = bed.server.world_mut().resource_mut::<Session>().hub(|hub, _| hub.sender().ledger().spent());
+        spent.unwrap().vectors
+    };
+    let (in_steps, smooth) = (vectors(false), vectors(true));
+    assert!(smooth <= 11 && in_steps > 5 * smooth, "{in_steps} and {smooth}, of which 10 are heartbeats");
+}

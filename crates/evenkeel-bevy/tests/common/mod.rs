@@ -30,12 +30,12 @@ pub struct Bed {
 }
 
 /// An app without a window, whose time goes on by a frame at each update.
-pub fn app(set_up: fn(&mut App)) -> App {
+pub fn app(evenkeel: EvenkeelPlugin, set_up: fn(&mut App)) -> App {
     let mut app = App::new();
     app.add_plugins((TaskPoolPlugin::default(), TimePlugin, StatesPlugin));
     app.insert_resource(TimeUpdateStrategy::ManualDuration(FRAME));
     app.add_plugins(RepliconPlugins.set(ServerPlugin::new(PostUpdate)));
-    app.add_plugins(EvenkeelRepliconPlugin::default());
+    app.add_plugins(EvenkeelRepliconPlugin { evenkeel });
     app.init_resource::<Troubles>().add_systems(Last, remember);
     set_up(&mut app);
     app.finish();
@@ -48,9 +48,18 @@ impl Bed {
         Self::with(players, conditions, |_| {})
     }
 
+    /// The same, with a server that moves things in `FixedUpdate`, and says so or not.
+    pub fn fixed(players: usize, conditions: &str, fixed: bool) -> Self {
+        Self::made(players, conditions, |_| {}, fixed)
+    }
+
     /// The same, with players' apps set up further.
     pub fn with(players: usize, conditions: &str, set_up: fn(&mut App)) -> Self {
-        let mut server = app(|_| {});
+        Self::made(players, conditions, set_up, false)
+    }
+
+    fn made(players: usize, conditions: &str, set_up: fn(&mut App), fixed: bool) -> Self {
+        let mut server = app(EvenkeelPlugin { fixed, ..EvenkeelPlugin::default() }, |_| {});
         server.insert_resource(Session::host(HubConfig::default()).unwrap());
         server.world_mut().resource_mut::<NextState<ServerState>>().set(ServerState::Running);
         let conditions: Conditions = conditions.parse().unwrap();
@@ -74,7 +83,7 @@ impl Bed {
     /// One more player.
     pub fn join(&mut self) -> usize {
         let number = self.clients.len();
-        let mut client = app(self.set_up);
+        let mut client = app(EvenkeelPlugin::default(), self.set_up);
         let config = SeatConfig { secret: [number as u8 + 1; 16], ..SeatConfig::named(format!("player {number}")) };
         client.insert_resource(Session::join(config).unwrap());
         self.clients.push(client);
