@@ -1,5 +1,7 @@
 //! What a game does wrong is said once, with the entity, and stops nothing.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use bevy_app::prelude::*;

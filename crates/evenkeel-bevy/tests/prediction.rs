@@ -1,5 +1,7 @@
 //! What a player does shows at once, and the authority has the last word.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use bevy_app::prelude::*;

@@ -1,5 +1,7 @@
 //! A replicated game: a server's app and players' apps without windows, 100 ms apart.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use bevy_app::prelude::*;

@@ -1,5 +1,7 @@
 //! Two apps on our own network, without replicon: on real sockets.
 
+#![allow(clippy::unwrap_used)]
+
 use bevy_app::{TaskPoolPlugin, prelude::*};
 use bevy_diagnostic::{DiagnosticPath, DiagnosticsPlugin, DiagnosticsStore};
 use bevy_ecs::prelude::*;

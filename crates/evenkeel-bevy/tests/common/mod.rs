@@ -1,5 +1,5 @@
 //! A server's app and players' apps, stepped in turns, with a network of ours between their replicons.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use bevy_app::TaskPoolPlugin;
 use bevy_app::prelude::*;
