@@ -224,9 +224,10 @@ fn a_player_who_comes_back_goes_on() {
     let host = bed.host(0);
     bed.disconnect(0);
     bed.run(1.0);
+    let here = bed.server.world_mut().resource_mut::<Session>().hub(|hub, _| hub.is_connected(host));
+    assert_eq!(here, Some(false));
     bed.connect(0);
     bed.run(2.0);
-    println!("{:?} {:?}", troubles(&mut bed.server), troubles(&mut bed.clients[0]));
     assert_eq!(bed.host(0), host);
     let entity = find(&mut bed.server, tank).unwrap();
     let server = *bed.server.world().get::<Transform>(entity).unwrap();
