@@ -204,3 +204,8 @@ impl Plugin for EvenkeelPlugin {
         app.add_systems(PostUpdate, (settings, owning.chain()).chain().in_set(Observe));
     }
 }
+
+/// The examples in the README are tests too.
+#[cfg(all(doctest, feature = "net"))]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
