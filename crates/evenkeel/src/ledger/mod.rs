@@ -12,6 +12,7 @@
 
 mod exported;
 mod fairness;
+mod flights;
 mod pair;
 
 pub use exported::{ClockRule, Placing, Vector};
@@ -339,7 +340,7 @@ impl Ledger {
         let book = &mut self.entities[entity.0];
         if let Some(vector) = book.exported.drop_oldest() {
             for pair in &mut book.pairs {
-                pair.keep_if_in_use(vector.number, &vector.motion);
+                pair.keep_if_in_use(&vector);
             }
         }
     }
