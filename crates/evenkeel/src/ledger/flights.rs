@@ -1,7 +1,7 @@
 //! The vectors of one entity on their way to one receiver, or arrived there.
 
 use crate::lag::Lag;
-use crate::time::GlobalTime;
+use crate::time::{Duration, GlobalTime};
 use alloc::collections::VecDeque;
 
 /// One vector on its way to one receiver, or arrived there.
@@ -25,93 +25,230 @@ pub(crate) enum Fate {
 /// What was sent and has not been forgotten, in the order of sending.
 ///
 /// There may be a hundred and more, so nothing looks at all of them. Nothing takes effect before it is sent, which tells where to stop
-/// looking for what was shown at a time; and vectors nearly always leave in the order of their numbers.
+/// looking for what was shown at a time; and vectors nearly always leave in the order of their numbers. The last few are what nearly
+/// everything is about: they are kept in place and short, so that going through the pairs of a receiver means going through memory in
+/// order.
 #[derive(Debug)]
 pub(crate) struct Flights {
-    queue: VecDeque<Flight>,
-    /// How many of them are in flight.
+    /// The newer ones begin here.
+    since: GlobalTime,
+    recent: [Recent; RECENT],
+    /// All that were sent before those.
+    older: VecDeque<Flight>,
+    /// How many of all are in flight.
     open: u32,
+    /// How many recent ones there are.
+    count: u8,
     /// Whether no vector was sent after a newer one.
     ordered: bool,
 }
 
+/// So many flights are kept in place.
+const RECENT: usize = 8;
+
+/// A flight in half the space, in nanoseconds. What lasts longer than four seconds does not fit.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recent {
+    vector: u32,
+    /// Since when the recent ones begin.
+    sent: u32,
+    /// How much earlier it was generated.
+    lead: u32,
+    /// How much later it arrived; or that it did not.
+    delay: u32,
+}
+
+const OPEN: u32 = u32::MAX;
+const LOST: u32 = u32::MAX - 1;
+
+impl Recent {
+    fn new(flight: &Flight, since: GlobalTime) -> Option<Self> {
+        let short = |span: Duration| u32::try_from(span.as_nanos()).ok();
+        let delay = match flight.fate {
+            Fate::InFlight => OPEN,
+            Fate::Lost => LOST,
+            Fate::Arrived => short(flight.arrival.since(flight.sent)).filter(|delay| *delay < LOST)?,
+        };
+        let (sent, lead) = (short(flight.sent.since(since))?, short(flight.sent.since(flight.generated))?);
+        Some(Self { vector: flight.vector, sent, lead, delay })
+    }
+
+    fn flight(self, since: GlobalTime) -> Flight {
+        let span = |nanos: u32| Duration::from_nanos(i64::from(nanos));
+        let sent = since + span(self.sent);
+        let (fate, delay) = match self.delay {
+            OPEN => (Fate::InFlight, 0),
+            LOST => (Fate::Lost, 0),
+            delay => (Fate::Arrived, delay),
+        };
+        Flight { generated: sent - span(self.lead), sent, arrival: sent + span(delay), vector: self.vector, fate }
+    }
+}
+
 impl Flights {
     pub(crate) const fn new() -> Self {
-        Self { queue: VecDeque::new(), open: 0, ordered: true }
+        let none = Recent { vector: 0, sent: 0, lead: 0, delay: 0 };
+        Self {
+            since: GlobalTime::MIN,
+            recent: [none; RECENT],
+            older: VecDeque::new(),
+            open: 0,
+            count: 0,
+            ordered: true,
+        }
     }
 
     pub(crate) fn push(&mut self, vector: u32, generated: GlobalTime, sent: GlobalTime) {
         self.ordered &= self.last().is_none_or(|last| last.vector <= vector);
         self.open += 1;
-        self.queue.push_back(Flight { generated, sent, arrival: sent, vector, fate: Fate::InFlight });
+        if self.count as usize == RECENT {
+            self.age(RECENT / 2);
+        }
+        let flight = Flight { generated, sent, arrival: sent, vector, fate: Fate::InFlight };
+        if self.count == 0 {
+            self.since = sent;
+        }
+        match Recent::new(&flight, self.since) {
+            Some(recent) => {
+                self.recent[self.count as usize] = recent;
+                self.count += 1;
+            }
+            None => self.push_alone(flight),
+        }
+    }
+
+    /// What does not fit beside the recent ones begins anew, or counts as old at once.
+    #[cold]
+    fn push_alone(&mut self, flight: Flight) {
+        self.age(self.count as usize);
+        self.since = flight.sent;
+        match Recent::new(&flight, self.since) {
+            Some(recent) => (self.recent[0], self.count) = (recent, 1),
+            None => self.older.push_back(flight),
+        }
+    }
+
+    /// The first recent ones are no longer recent.
+    fn age(&mut self, aged: usize) {
+        let since = self.since;
+        self.older.extend(self.recent[..aged].iter().map(|recent| recent.flight(since)));
+        self.drop_recent(aged);
+    }
+
+    fn drop_recent(&mut self, dropped: usize) {
+        let count = self.count as usize;
+        self.recent.copy_within(dropped..count, 0);
+        self.count -= dropped as u8;
+        // Those that stay begin with the first of them.
+        let first = if self.count > 0 { self.recent[0].sent } else { 0 };
+        self.recent[..count - dropped].iter_mut().for_each(|recent| recent.sent -= first);
+        self.since += Duration::from_nanos(i64::from(first));
+    }
+
+    fn recent(&self) -> &[Recent] {
+        &self.recent[..self.count as usize]
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.queue.len()
+        self.older.len() + self.count as usize
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        self.len() == 0
     }
 
     /// The one sent last.
-    pub(crate) fn last(&self) -> Option<&Flight> {
-        self.queue.back()
+    pub(crate) fn last(&self) -> Option<Flight> {
+        self.iter_back().next()
     }
 
-    pub(crate) fn get(&self, index: usize) -> Option<&Flight> {
-        self.queue.get(index)
+    pub(crate) fn get(&self, index: usize) -> Option<Flight> {
+        match index.checked_sub(self.older.len()) {
+            None => self.older.get(index).copied(),
+            Some(index) => self.recent().get(index).map(|recent| recent.flight(self.since)),
+        }
+    }
+
+    /// All of them, the one sent last first.
+    fn iter_back(&self) -> impl Iterator<Item = Flight> + '_ {
+        let recent = self.recent().iter().rev().map(|recent| recent.flight(self.since));
+        recent.chain(self.older.iter().rev().copied())
+    }
+
+    /// All of them in the order of sending, from an index on.
+    fn iter_from(&self, first: usize) -> impl Iterator<Item = Flight> + '_ {
+        let old = self.older.len();
+        let recent = self.recent().get(first.saturating_sub(old)..).unwrap_or_default();
+        self.older.range(first.min(old)..).copied().chain(recent.iter().map(|recent| recent.flight(self.since)))
     }
 
     /// Where the flight of a vector sent at a time is. Receipts speak of what was sent lately.
     pub(crate) fn position(&self, vector: u32, sent: GlobalTime) -> Option<usize> {
-        let lately = self.queue.iter().rev().take_while(|f| f.sent >= sent);
+        let lately = self.iter_back().take_while(|f| f.sent >= sent);
         let back = lately.enumerate().find(|(_, f)| f.vector == vector && f.sent == sent);
-        back.map(|(i, _)| self.queue.len() - 1 - i)
+        back.map(|(i, _)| self.len() - 1 - i)
     }
 
     /// Something became known about a flight.
     pub(crate) fn set(&mut self, index: usize, fate: Fate, arrival: GlobalTime) {
-        if let Some(flight) = self.queue.get_mut(index) {
-            self.open -= u32::from(flight.fate == Fate::InFlight);
-            self.open += u32::from(fate == Fate::InFlight);
-            (flight.fate, flight.arrival) = (fate, arrival);
+        let Some(mut flight) = self.get(index) else { return };
+        self.open -= u32::from(flight.fate == Fate::InFlight);
+        self.open += u32::from(fate == Fate::InFlight);
+        (flight.fate, flight.arrival) = (fate, arrival);
+        let recent = index.checked_sub(self.older.len());
+        match recent.and_then(|at| Some((at, Recent::new(&flight, self.since)?))) {
+            Some((at, recent)) => self.recent[at] = recent,
+            None => {
+                if recent.is_some() {
+                    self.age(self.count as usize);
+                }
+                self.older[index] = flight;
+            }
         }
     }
 
     /// When the oldest flight without a known fate was sent.
     pub(crate) fn oldest_open(&self) -> Option<GlobalTime> {
-        let open = self.queue.iter().rev().filter(|f| f.fate == Fate::InFlight);
+        let open = self.iter_back().filter(|f| f.fate == Fate::InFlight);
         open.take(self.open as usize).last().map(|f| f.sent)
     }
 
     /// The newest vector among those that are not lost; of several flights of it the last.
-    pub(crate) fn newest(&self) -> Option<&Flight> {
+    pub(crate) fn newest(&self) -> Option<Flight> {
         self.newest_with(|fate| fate != Fate::Lost)
     }
 
     /// The newest vector among those that arrived; of several flights of it the last.
-    pub(crate) fn newest_arrived(&self) -> Option<&Flight> {
+    pub(crate) fn newest_arrived(&self) -> Option<Flight> {
         self.newest_with(|fate| fate == Fate::Arrived)
     }
 
-    fn newest_with(&self, fits: impl Fn(Fate) -> bool) -> Option<&Flight> {
-        let mut fitting = self.queue.iter().filter(|f| fits(f.fate));
-        if self.ordered { fitting.next_back() } else { fitting.max_by_key(|f| f.vector) }
+    fn newest_with(&self, fits: impl Fn(Fate) -> bool) -> Option<Flight> {
+        let mut fitting = self.iter_back().filter(|f| fits(f.fate));
+        if self.ordered {
+            return fitting.next();
+        }
+        fitting.reduce(|best, f| if f.vector > best.vector { f } else { best })
     }
 
     /// The oldest vector among those that are not lost.
     pub(crate) fn oldest(&self) -> Option<u32> {
-        let mut there = self.queue.iter().filter(|f| f.fate != Fate::Lost).map(|f| f.vector);
+        let mut there = self.iter_from(0).filter(|f| f.fate != Fate::Lost).map(|f| f.vector);
         if self.ordered { there.next() } else { there.min() }
+    }
+
+    /// How many were sent before a time was shown.
+    fn sent_by(&self, t: GlobalTime, lag: &Lag) -> usize {
+        let recent = self.recent().iter().take_while(|recent| lag.shown(recent.flight(self.since).sent) <= t).count();
+        if recent > 0 { self.older.len() + recent } else { self.older.partition_point(|f| lag.shown(f.sent) <= t) }
     }
 
     /// The flight whose vector is shown at a shown time, where `start` says from when on each is: the newest vector that has taken
     /// effect by then. One that was sent twice counts from its first arrival.
     pub(crate) fn shown_at(&self, t: GlobalTime, lag: &Lag, start: impl Fn(&Flight) -> GlobalTime) -> Option<usize> {
-        let sent_by_then = self.queue.partition_point(|f| lag.shown(f.sent) <= t);
         let mut best: Option<(usize, u32, GlobalTime)> = None;
-        for (index, flight) in self.queue.range(..sent_by_then).enumerate().rev() {
+        for index in (0..self.sent_by(t, lag)).rev() {
+            let Some(flight) = self.get(index) else { break };
             let newer = best.is_none_or(|(_, vector, _)| flight.vector > vector);
             let same = best.is_some_and(|(_, vector, _)| flight.vector == vector);
             if self.ordered && !newer && !same {
@@ -120,7 +257,7 @@ impl Flights {
             if flight.fate == Fate::Lost {
                 continue;
             }
-            let begins = start(flight);
+            let begins = start(&flight);
             if begins <= t && (newer || (same && best.is_some_and(|(.., since)| begins <= since))) {
                 best = Some((index, flight.vector, begins));
             }
@@ -136,17 +273,17 @@ impl Flights {
         lag: &Lag,
         start: impl Fn(&Flight) -> GlobalTime,
     ) -> Option<usize> {
-        let vector = current.and_then(|index| self.queue.get(index)).map_or(0, |f| f.vector);
+        let vector = current.and_then(|index| self.get(index)).map_or(0, |f| f.vector);
         let first = if self.ordered { current.unwrap_or(0) } else { 0 };
         let mut best: Option<(usize, u32, GlobalTime)> = None;
-        for (index, flight) in (first..).zip(self.queue.range(first..)) {
+        for (index, flight) in (first..).zip(self.iter_from(first)) {
             if flight.fate == Fate::Lost || flight.vector <= vector {
                 continue;
             }
             if best.is_some_and(|(.., at)| lag.shown(flight.sent) > at) {
                 break;
             }
-            let begins = start(flight);
+            let begins = start(&flight);
             let sooner = |(_, old, at)| begins < at || (begins == at && flight.vector > old);
             if begins > t && best.is_none_or(sooner) {
                 best = Some((index, flight.vector, begins));
@@ -158,18 +295,24 @@ impl Flights {
     /// Forgets flights of older vectors, but for those whose fate is open.
     pub(crate) fn forget_before(&mut self, vector: u32) {
         let past = |f: &Flight| f.vector < vector && f.fate != Fate::InFlight;
-        while self.queue.front().is_some_and(past) {
-            self.queue.pop_front();
+        while self.older.front().is_some_and(past) {
+            self.older.pop_front();
         }
-        if !self.ordered || self.queue.front().is_some_and(|f| f.vector < vector) {
-            self.queue.retain(|f| !past(f));
+        if self.older.is_empty() {
+            let since = self.since;
+            self.drop_recent(self.recent().iter().take_while(|recent| past(&recent.flight(since))).count());
+        }
+        if !self.ordered || self.iter_from(0).next().is_some_and(|f| f.vector < vector) {
+            self.age(self.count as usize);
+            self.older.retain(|f| !past(f));
             self.look_anew();
         }
     }
 
     /// Forgets all but the last `kept`.
     pub(crate) fn keep_last(&mut self, kept: usize) {
-        self.queue.drain(..self.queue.len().saturating_sub(kept));
+        self.age(self.count as usize);
+        self.older.drain(..self.older.len().saturating_sub(kept));
         self.look_anew();
     }
 
@@ -178,11 +321,11 @@ impl Flights {
     }
 
     fn look_anew(&mut self) {
-        self.open = self.queue.iter().filter(|f| f.fate == Fate::InFlight).count() as u32;
-        self.ordered = self.queue.iter().zip(self.queue.iter().skip(1)).all(|(a, b)| a.vector <= b.vector);
+        self.open = self.older.iter().filter(|f| f.fate == Fate::InFlight).count() as u32;
+        self.ordered = self.older.iter().zip(self.older.iter().skip(1)).all(|(a, b)| a.vector <= b.vector);
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.queue.capacity() * size_of::<Flight>()
+        self.older.capacity() * size_of::<Flight>()
     }
 }

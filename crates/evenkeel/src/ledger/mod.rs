@@ -40,7 +40,7 @@ pub struct EntityIndex(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReceiverIndex(pub usize);
 
-/// What one entity's vectors were, and its books at every receiver.
+/// What one entity's vectors were.
 #[derive(Debug)]
 pub(crate) struct EntityBook {
     /// `None` once the entity was removed and the slot waits for another.
@@ -49,7 +49,6 @@ pub(crate) struct EntityBook {
     /// Never restarts, so that no old receipt can speak of a new vector.
     next_number: u32,
     pub(crate) exported: Exported,
-    pub(crate) pairs: Vec<PairBook>,
     /// Vectors sent about it, over all receivers.
     pub(crate) vectors: u64,
 }
@@ -61,6 +60,9 @@ pub(crate) struct ReceiverBook {
     pub(crate) path: PathEstimate,
     /// How long it waits before it shows things.
     pub(crate) lag: Lag,
+    /// The books of every place for an entity, also of those that are free. They stand in one row, because datagrams and receipts go
+    /// from entity to entity.
+    pub(crate) pairs: Vec<PairBook>,
     pub(crate) vectors: u64,
     pub(crate) bytes: u64,
     /// Errors and seconds of entities that are gone.
@@ -199,14 +201,14 @@ impl Ledger {
 
     /// Bytes of memory behind the ledger, allocations included.
     pub fn memory_bytes(&self) -> usize {
-        let entity = |e: &EntityBook| {
-            let pairs = e.pairs.capacity() * size_of::<PairBook>();
-            pairs + e.pairs.iter().map(PairBook::heap_bytes).sum::<usize>() + e.exported.heap_bytes()
+        let pairs = |r: &ReceiverBook| {
+            r.pairs.capacity() * size_of::<PairBook>() + r.pairs.iter().map(PairBook::heap_bytes).sum::<usize>()
         };
         size_of::<Self>()
             + self.entities.capacity() * size_of::<EntityBook>()
             + self.receivers.capacity() * size_of::<ReceiverBook>()
-            + self.entities.iter().map(entity).sum::<usize>()
+            + self.entities.iter().map(|e| e.exported.heap_bytes()).sum::<usize>()
+            + self.receivers.iter().map(pairs).sum::<usize>()
     }
 
     pub(crate) fn add_receiver(&mut self, host: HostId, now: GlobalTime) -> ReceiverIndex {
@@ -217,16 +219,13 @@ impl Ledger {
             host,
             path: PathEstimate::default(),
             lag,
+            pairs: self.entities.iter().map(|_| PairBook::new(shown)).collect(),
             vectors: 0,
             bytes: 0,
             past_error: SplitError::default(),
             past_shown: Duration::ZERO,
         });
         self.receiver_index.insert(host, index);
-        // A free place has no books: it gets them with its next entity.
-        for entity in self.entities.iter_mut().filter(|e| e.id.is_some()) {
-            entity.pairs.push(PairBook::new(shown));
-        }
         ReceiverIndex(index)
     }
 
@@ -235,9 +234,6 @@ impl Ledger {
         self.receiver_index.remove(&gone.host);
         if let Some(moved) = self.receivers.get(receiver.0) {
             self.receiver_index.insert(moved.host, receiver.0);
-        }
-        for entity in self.entities.iter_mut().filter(|e| e.id.is_some()) {
-            entity.pairs.swap_remove(receiver.0);
         }
     }
 
@@ -248,15 +244,19 @@ impl Ledger {
                 epoch: 0,
                 next_number: 1,
                 exported: Exported::default(),
-                pairs: Vec::new(),
                 vectors: 0,
             });
             self.entities.len() - 1
         });
         let book = &mut self.entities[index];
         (book.id, book.epoch, book.vectors) = (Some(id), epoch, 0);
-        book.pairs.clear();
-        book.pairs.extend(self.receivers.iter().map(|receiver| PairBook::new(receiver.lag.shown(now))));
+        for receiver in &mut self.receivers {
+            let pair = PairBook::new(receiver.lag.shown(now));
+            match receiver.pairs.get_mut(index) {
+                Some(place) => *place = pair,
+                None => receiver.pairs.push(pair),
+            }
+        }
         self.entity_index.insert(id, index);
         EntityIndex(index)
     }
@@ -268,7 +268,6 @@ impl Ledger {
         }
         let book = &mut self.entities[entity.0];
         book.exported.clear();
-        book.pairs.clear();
         if let Some(id) = book.id.take() {
             self.entity_index.remove(&id);
             self.free.push(entity.0);
@@ -339,8 +338,8 @@ impl Ledger {
         }
         let book = &mut self.entities[entity.0];
         if let Some(vector) = book.exported.drop_oldest() {
-            for pair in &mut book.pairs {
-                pair.keep_if_in_use(&vector);
+            for receiver in &mut self.receivers {
+                receiver.pairs[entity.0].keep_if_in_use(&vector);
             }
         }
     }
@@ -368,17 +367,23 @@ impl Ledger {
 
     /// One pair's book together with what its arithmetic needs.
     pub(crate) fn split(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> (&mut PairBook, Context<'_>) {
-        let EntityBook { exported, pairs, .. } = &mut self.entities[entity.0];
-        let ReceiverBook { path, lag, .. } = &self.receivers[receiver.0];
-        let context = Context { exported, path, lag, terms: &self.terms };
-        (&mut pairs[receiver.0], context)
+        let ReceiverBook { path, lag, pairs, .. } = &mut self.receivers[receiver.0];
+        let context = Context { exported: &self.entities[entity.0].exported, path, lag, terms: &self.terms };
+        (&mut pairs[entity.0], context)
     }
 
     fn context(&self, entity: EntityIndex, receiver: ReceiverIndex) -> (&PairBook, Context<'_>) {
-        let EntityBook { exported, pairs, .. } = &self.entities[entity.0];
-        let ReceiverBook { path, lag, .. } = &self.receivers[receiver.0];
-        let context = Context { exported, path, lag, terms: &self.terms };
-        (&pairs[receiver.0], context)
+        let ReceiverBook { path, lag, pairs, .. } = &self.receivers[receiver.0];
+        let context = Context { exported: &self.entities[entity.0].exported, path, lag, terms: &self.terms };
+        (&pairs[entity.0], context)
+    }
+
+    pub(crate) fn book(&self, entity: EntityIndex, receiver: ReceiverIndex) -> &PairBook {
+        &self.receivers[receiver.0].pairs[entity.0]
+    }
+
+    pub(crate) fn book_mut(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> &mut PairBook {
+        &mut self.receivers[receiver.0].pairs[entity.0]
     }
 }
 

@@ -146,11 +146,11 @@ impl PairBook {
         }
     }
 
-    pub(crate) fn last_sent(&self) -> Option<&Flight> {
+    pub(crate) fn last_sent(&self) -> Option<Flight> {
         self.flights.last()
     }
 
-    pub(crate) fn last_arrived(&self) -> Option<&Flight> {
+    pub(crate) fn last_arrived(&self) -> Option<Flight> {
         self.flights.newest_arrived()
     }
 
@@ -184,7 +184,7 @@ impl PairBook {
         now: GlobalTime,
     ) -> Option<Flight> {
         let index = self.flights.position(vector, sent)?;
-        let flight = *self.flights.get(index).filter(|f| f.fate != Fate::Arrived)?;
+        let flight = self.flights.get(index).filter(|f| f.fate != Fate::Arrived)?;
         let arrived = Flight { fate: Fate::Arrived, arrival, ..flight };
         let (start, _) = timing(&arrived, context);
         if start < self.until && context.exported.reaches_back_to(start) {
@@ -322,11 +322,11 @@ impl PairBook {
 
     /// The piece shown at a shown time.
     pub(crate) fn shown_at(&self, context: Context<'_>, t: GlobalTime) -> Option<Piece> {
-        self.piece(self.flight_at(context, t)?, context)
+        self.piece(&self.flight_at(context, t)?, context)
     }
 
     /// The flight whose vector is shown at a shown time.
-    fn flight_at(&self, context: Context<'_>, t: GlobalTime) -> Option<&Flight> {
+    fn flight_at(&self, context: Context<'_>, t: GlobalTime) -> Option<Flight> {
         let index = self.flights.shown_at(t, context.lag, |f| timing(f, context).0)?;
         self.flights.get(index)
     }
@@ -340,7 +340,7 @@ impl PairBook {
         core::iter::from_fn(move || {
             let next = first.take().or_else(|| self.flights.shown_after(cursor, current, context.lag, start))?;
             current = Some(next);
-            let piece = self.piece(self.flights.get(next)?, context)?;
+            let piece = self.piece(&self.flights.get(next)?, context)?;
             cursor = cursor.max(piece.start);
             Some(piece)
         })

@@ -165,8 +165,8 @@ impl Sender {
     }
 
     fn note_base_trigger(&mut self, entity: EntityIndex, cause: Cause, now: GlobalTime) {
-        let pairs = &self.ledger.entities[entity.0].pairs;
-        self.ledger.spent.due += pairs.iter().filter(|pair| pair.relevance.in_scope()).count() as u64;
+        let in_scope = |receiver: &ReceiverIndex| self.ledger.book(entity, *receiver).relevance.in_scope();
+        self.ledger.spent.due += self.ledger.receivers().filter(in_scope).count() as u64;
         self.policy.base_trigger(&self.ledger, entity, cause, now);
     }
 
@@ -214,8 +214,11 @@ impl Sender {
 
     /// What was still held for an entity when its next vector comes.
     fn flush_overtaken(&mut self, entity: EntityIndex) {
+        if !core::mem::take(&mut self.owned[entity.0].held) {
+            return;
+        }
         for receiver in self.ledger.receivers() {
-            let Some(held) = self.ledger.entities[entity.0].pairs[receiver.0].held.take() else { continue };
+            let Some(held) = self.ledger.book_mut(entity, receiver).held.take() else { continue };
             // One whose time has come since the last poll was not overtaken.
             if held.until <= self.now || self.policy.overtaken() == Overtaken::Send {
                 self.push(receiver, Outgoing::Exactly { entity, number: held.vector });
@@ -234,15 +237,13 @@ impl Sender {
         self.policy.decide(&self.ledger, trigger, &mut decisions);
         self.flush_overtaken(entity);
         self.ledger.spent.triggers += 1;
-        let shadowed = self.policy.wants_base_triggers();
+        let mut in_scope = 0;
         for (receiver, decision) in self.ledger.receivers().zip(&decisions) {
-            let pair = &self.ledger.entities[entity.0].pairs[receiver.0];
+            let pair = self.ledger.book(entity, receiver);
             if !pair.relevance.in_scope() {
                 continue;
             }
-            if !shadowed {
-                self.ledger.spent.due += 1;
-            }
+            in_scope += 1;
             match *decision {
                 Decision::Now => self.queue_newest(entity, receiver, false),
                 _ if self.must_hear(trigger, pair) => self.queue_newest(entity, receiver, false),
@@ -250,6 +251,9 @@ impl Sender {
                 Decision::At(at) => self.hold(entity, receiver, trigger.vector, at),
                 Decision::Not => {}
             }
+        }
+        if !self.policy.wants_base_triggers() {
+            self.ledger.spent.due += in_scope;
         }
         self.decisions = decisions;
     }
@@ -264,7 +268,8 @@ impl Sender {
     }
 
     fn hold(&mut self, entity: EntityIndex, receiver: ReceiverIndex, number: u32, until: GlobalTime) {
-        self.ledger.entities[entity.0].pairs[receiver.0].held = Some(Held { vector: number, until });
+        self.owned[entity.0].held = true;
+        self.ledger.book_mut(entity, receiver).held = Some(Held { vector: number, until });
         let host = self.ledger.host(receiver);
         self.set_timer(until, Timer::Release { entity, host, number });
     }

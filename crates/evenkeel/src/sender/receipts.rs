@@ -114,7 +114,7 @@ impl Sender {
         taken: bool,
     ) {
         let Carried::Vector { entity, number } = carried else { return };
-        if self.ledger.entities[entity.0].pairs.len() <= receiver.0 {
+        if self.ledger.entity_id(entity).is_none() {
             return;
         }
         let now = self.now;

@@ -128,7 +128,7 @@ impl Sender {
     ) -> Result<Written, Full> {
         let (entity, number, again) = match outgoing {
             Outgoing::Newest { entity, again } => {
-                (entity, self.ledger.entities[entity.0].pairs[receiver.0].queued, again)
+                (entity, self.ledger.book(entity, receiver).queued, again)
             }
             Outgoing::Exactly { entity, number } => (entity, number, false),
             Outgoing::Farewell { entity, epoch, tick } => {
@@ -165,7 +165,7 @@ impl Sender {
     ) -> Result<Option<GlobalTime>, Full> {
         let book = &self.ledger.entities[entity.0];
         let Some(id) = book.id.filter(|_| book.exported.has(number)) else { return Ok(None) };
-        let acknowledged = book.pairs[receiver.0].acknowledged;
+        let acknowledged = self.ledger.book(entity, receiver).acknowledged;
         let in_window = acknowledged < number && number - acknowledged < BASELINE_WINDOW;
         let baseline = if in_window && book.exported.has(acknowledged) { acknowledged } else { 0 };
         let Some(encoded) = encoding(&mut self.owned[entity.0].encoded, &self.format, book, number, baseline) else {
@@ -212,8 +212,10 @@ impl Sender {
     /// The time of a held vector has come, unless it was overtaken.
     fn release(&mut self, entity: EntityIndex, host: HostId, number: u32) {
         let Some(receiver) = self.ledger.receiver(host) else { return };
-        let Some(book) = self.ledger.entities.get_mut(entity.0) else { return };
-        let Some(pair) = book.pairs.get_mut(receiver.0) else { return };
+        if self.ledger.entity_id(entity).is_none() {
+            return;
+        }
+        let pair = self.ledger.book_mut(entity, receiver);
         if pair.held.is_some_and(|held| held.vector == number) {
             pair.held = None;
             self.queue_newest(entity, receiver, false);
@@ -265,7 +267,10 @@ impl Sender {
                 self.push(receiver, Outgoing::Farewell { entity, epoch, tick });
             }
             Carried::Vector { entity, number } => {
-                let Some(pair) = self.ledger.entities[entity.0].pairs.get_mut(receiver.0) else { return };
+                if self.ledger.entity_id(entity).is_none() {
+                    return;
+                }
+                let pair = self.ledger.book_mut(entity, receiver);
                 let nothing_newer = pair.record_loss(number, sent);
                 let left_with_nothing = pair.reference().is_none();
                 let settled = Settled { entity, receiver, vector: number, sent, arrival: None };
