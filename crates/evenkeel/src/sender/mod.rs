@@ -34,11 +34,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
-use encoded::Encoded;
+use encoded::Encodings;
 use outbox::{Outbox, Outgoing};
-
-/// Encodings kept per entity: receivers with different round trips have different baselines.
-const ENCODINGS: usize = 4;
 
 /// The sender's own side of an entity.
 struct Owned {
@@ -48,8 +45,7 @@ struct Owned {
     held: bool,
     /// What the base case would have exported last, if the policy asks.
     shadow: Option<Box<(Motion, GlobalTime)>>,
-    /// The newest vector as encoded against the baselines in use.
-    encoded: Vec<Encoded>,
+    encoded: Encodings,
 }
 
 /// Something that must happen at a given time.
@@ -374,7 +370,7 @@ impl Sender {
         }
         self.advance(now)?;
         let EntityIndex(index) = self.ledger.add_entity(id, epoch, now);
-        let owned = Owned { config, last_pose: None, held: false, shadow: None, encoded: Vec::new() };
+        let owned = Owned { config, last_pose: None, held: false, shadow: None, encoded: Encodings::default() };
         match self.owned.get_mut(index) {
             Some(slot) => *slot = owned,
             None => self.owned.push(owned),

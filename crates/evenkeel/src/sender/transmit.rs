@@ -1,15 +1,13 @@
 //! From decisions to datagrams.
 
-use super::encoded::Encoded;
 use super::outbox::{Carried, Outgoing};
-use super::{ENCODINGS, Sender, SenderEvent, Timer, Transmit};
+use super::{Sender, SenderEvent, Timer, Transmit};
 use crate::ids::{EntityId, HostId};
-use crate::ledger::{EntityBook, EntityIndex, ReceiverIndex};
+use crate::ledger::{EntityIndex, ReceiverIndex};
 use crate::policy::Settled;
 use crate::time::{Duration, GlobalTime};
 use crate::wire::datagram::{BASELINE_WINDOW, Content, RecordHead, VectorsHeader};
-use crate::wire::{BitWriter, Format, Full};
-use alloc::vec::Vec;
+use crate::wire::{BitWriter, Full};
 use core::cmp::Reverse;
 use core::hash::Hasher;
 use siphasher::sip::SipHasher13;
@@ -168,12 +166,12 @@ impl Sender {
         let acknowledged = self.ledger.book(entity, receiver).acknowledged;
         let in_window = acknowledged < number && number - acknowledged < BASELINE_WINDOW;
         let baseline = if in_window && book.exported.has(acknowledged) { acknowledged } else { 0 };
-        let Some(encoded) = encoding(&mut self.owned[entity.0].encoded, &self.format, book, number, baseline) else {
+        let Some(record) = self.owned[entity.0].encoded.get(&self.format, book, number, baseline) else {
             return Ok(None);
         };
-        let age_ticks = self.now_tick.saturating_sub(encoded.tick).max(0) as u64;
-        encoded.emit(id, age_ticks, before, w)?;
-        Ok(Some(encoded.generated))
+        let age_ticks = self.now_tick.saturating_sub(record.tick).max(0) as u64;
+        record.emit(id, age_ticks, before, w)?;
+        Ok(Some(record.generated))
     }
 
     fn write_acknowledgement(&mut self, receiver: ReceiverIndex) -> Option<usize> {
@@ -296,29 +294,6 @@ impl Sender {
         }
         self.wakes = wakes;
     }
-}
-
-/// A vector against a baseline, encoded once for all receivers that share both.
-fn encoding<'a>(
-    known: &'a mut Vec<Encoded>,
-    format: &Format,
-    book: &EntityBook,
-    number: u32,
-    baseline: u32,
-) -> Option<&'a Encoded> {
-    let index = known.iter().position(|e| e.number == number && e.baseline == baseline);
-    let index = match index {
-        Some(index) => index,
-        None => {
-            if known.len() == ENCODINGS {
-                known.remove(0);
-            }
-            let vector = book.exported.get(number)?;
-            known.push(Encoded::new(format, vector, book.exported.get(baseline), book.epoch));
-            known.len() - 1
-        }
-    };
-    known.get(index)
 }
 
 /// The nonce of a datagram.

@@ -139,15 +139,14 @@ impl<'a> BitWriter<'a> {
         if n_bits > self.room_bits() || n_bits > bits.len() * 8 {
             return Err(Full);
         }
-        let mut reader = BitReader::new(bits);
-        let mut left = n_bits;
-        while left > 0 {
-            let now = left.min(64) as u32;
-            let Ok(word) = reader.pull(now) else { return Err(Full) };
-            self.push(word, now)?;
-            left -= now as usize;
+        let mut rest = &bits[..n_bits.div_ceil(8)];
+        for _ in 0..n_bits / 64 {
+            let Some((word, more)) = rest.split_first_chunk() else { return Err(Full) };
+            self.push(u64::from_le_bytes(*word), 64)?;
+            rest = more;
         }
-        Ok(())
+        let word = rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        self.push(word, (n_bits % 64) as u32)
     }
 
     /// Writes `value` as an exponential Golomb code of order `k`: 1 + k bits below 2^k, two more for every doubling.

@@ -2,6 +2,7 @@
 //!
 //! `docs/WIRE.md` describes every bit. Everything constructible here can be emitted, and parses back to itself.
 
+use super::bits::{golomb_code, zigzag};
 use super::{BitReader, BitWriter, Full, WireError};
 use crate::ids::EntityId;
 use crate::time::{Duration, GlobalTime};
@@ -248,7 +249,13 @@ impl RecordHead {
 
     /// The part that depends on the datagram: which entity after which, and how long before.
     pub(crate) fn emit_own(&self, before: Option<EntityId>, w: &mut BitWriter<'_>) -> Result<(), Full> {
-        w.signed_exp_golomb(i64::from(self.entity.0) - expected_id(before), ID_CODE)?;
+        let id = zigzag(i64::from(self.entity.0) - expected_id(before));
+        if let (Some((id, n)), Some((age, m))) = (golomb_code(id, ID_CODE), golomb_code(self.age_ticks, AGE_CODE)) {
+            if n + m <= 64 {
+                return w.push(id | age << n, n + m);
+            }
+        }
+        w.exp_golomb(id, ID_CODE)?;
         w.exp_golomb(self.age_ticks, AGE_CODE)
     }
 
