@@ -246,8 +246,13 @@ impl Flights {
     /// The flight whose vector is shown at a shown time, where `start` says from when on each is: the newest vector that has taken
     /// effect by then. One that was sent twice counts from its first arrival.
     pub(crate) fn shown_at(&self, t: GlobalTime, lag: &Lag, start: impl Fn(&Flight) -> GlobalTime) -> Option<usize> {
+        self.shown_of(self.sent_by(t, lag), t, start).map(|(index, _)| index)
+    }
+
+    /// The same among the first `count`, with its vector.
+    fn shown_of(&self, count: usize, t: GlobalTime, start: impl Fn(&Flight) -> GlobalTime) -> Option<(usize, u32)> {
         let mut best: Option<(usize, u32, GlobalTime)> = None;
-        for index in (0..self.sent_by(t, lag)).rev() {
+        for index in (0..count).rev() {
             let Some(flight) = self.get(index) else { break };
             let newer = best.is_none_or(|(_, vector, _)| flight.vector > vector);
             let same = best.is_some_and(|(_, vector, _)| flight.vector == vector);
@@ -262,7 +267,7 @@ impl Flights {
                 best = Some((index, flight.vector, begins));
             }
         }
-        best.map(|(index, ..)| index)
+        best.map(|(index, vector, _)| (index, vector))
     }
 
     /// The flight that takes over from the one at `current` after a shown time: the first of those with a newer vector.
@@ -292,8 +297,16 @@ impl Flights {
         best.map(|(index, ..)| index)
     }
 
-    /// Forgets flights of older vectors, but for those whose fate is open.
-    pub(crate) fn forget_before(&mut self, vector: u32) {
+    /// Forgets flights of vectors older than the one shown at a time, but for those whose fate is open. That time is long ago, so the
+    /// search is from the front.
+    pub(crate) fn forget(&mut self, t: GlobalTime, lag: &Lag, start: impl Fn(&Flight) -> GlobalTime) {
+        let sent_by_then = self.iter_from(0).take_while(|f| lag.shown(f.sent) <= t).count();
+        if let Some((_, shown)) = self.shown_of(sent_by_then, t, start) {
+            self.forget_before(shown);
+        }
+    }
+
+    fn forget_before(&mut self, vector: u32) {
         let past = |f: &Flight| f.vector < vector && f.fate != Fate::InFlight;
         while self.older.front().is_some_and(past) {
             self.older.pop_front();

@@ -20,7 +20,7 @@ pub use fairness::{Fairness, ReceiverFairness};
 pub use pair::{Reference, Relevance};
 
 pub(crate) use exported::Exported;
-pub(crate) use pair::{Context, Held, PairBook, Terms};
+pub(crate) use pair::{Context, Desk, Held, PairBook, Terms};
 
 use crate::delay::PathEstimate;
 use crate::ids::{EntityId, HostId};
@@ -49,6 +49,8 @@ pub(crate) struct EntityBook {
     /// Never restarts, so that no old receipt can speak of a new vector.
     next_number: u32,
     pub(crate) exported: Exported,
+    /// One per receiver.
+    pub(crate) desks: Vec<Desk>,
     /// Vectors sent about it, over all receivers.
     pub(crate) vectors: u64,
 }
@@ -201,13 +203,14 @@ impl Ledger {
 
     /// Bytes of memory behind the ledger, allocations included.
     pub fn memory_bytes(&self) -> usize {
+        let entity = |e: &EntityBook| e.desks.capacity() * size_of::<Desk>() + e.exported.heap_bytes();
         let pairs = |r: &ReceiverBook| {
             r.pairs.capacity() * size_of::<PairBook>() + r.pairs.iter().map(PairBook::heap_bytes).sum::<usize>()
         };
         size_of::<Self>()
             + self.entities.capacity() * size_of::<EntityBook>()
             + self.receivers.capacity() * size_of::<ReceiverBook>()
-            + self.entities.iter().map(|e| e.exported.heap_bytes()).sum::<usize>()
+            + self.entities.iter().map(entity).sum::<usize>()
             + self.receivers.iter().map(pairs).sum::<usize>()
     }
 
@@ -226,6 +229,7 @@ impl Ledger {
             past_shown: Duration::ZERO,
         });
         self.receiver_index.insert(host, index);
+        self.entities.iter_mut().for_each(|entity| entity.desks.push(Desk::new()));
         ReceiverIndex(index)
     }
 
@@ -234,6 +238,9 @@ impl Ledger {
         self.receiver_index.remove(&gone.host);
         if let Some(moved) = self.receivers.get(receiver.0) {
             self.receiver_index.insert(moved.host, receiver.0);
+        }
+        for entity in &mut self.entities {
+            entity.desks.swap_remove(receiver.0);
         }
     }
 
@@ -244,12 +251,15 @@ impl Ledger {
                 epoch: 0,
                 next_number: 1,
                 exported: Exported::default(),
+                desks: Vec::new(),
                 vectors: 0,
             });
             self.entities.len() - 1
         });
         let book = &mut self.entities[index];
         (book.id, book.epoch, book.vectors) = (Some(id), epoch, 0);
+        book.desks.clear();
+        book.desks.resize(self.receivers.len(), Desk::new());
         for receiver in &mut self.receivers {
             let pair = PairBook::new(receiver.lag.shown(now));
             match receiver.pairs.get_mut(index) {
@@ -280,9 +290,8 @@ impl Ledger {
         let until = context.lag.shown(now);
         book.finish(context, now);
         let (error, shown) = (book.accumulated(context, now), book.shown_for(context, now));
-        let relevance = book.relevance;
         *book = PairBook::new(until);
-        book.relevance = relevance;
+        self.entities[entity.0].desks[receiver.0].queued = 0;
         let receiver = &mut self.receivers[receiver.0];
         receiver.past_error += error;
         receiver.past_shown += shown;
@@ -378,6 +387,14 @@ impl Ledger {
         (&pairs[entity.0], context)
     }
 
+    pub(crate) fn desk(&self, entity: EntityIndex, receiver: ReceiverIndex) -> &Desk {
+        &self.entities[entity.0].desks[receiver.0]
+    }
+
+    pub(crate) fn desk_mut(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> &mut Desk {
+        &mut self.entities[entity.0].desks[receiver.0]
+    }
+
     pub(crate) fn book(&self, entity: EntityIndex, receiver: ReceiverIndex) -> &PairBook {
         &self.receivers[receiver.0].pairs[entity.0]
     }
@@ -398,6 +415,10 @@ pub struct PairView<'a> {
 impl<'a> PairView<'a> {
     fn parts(&self) -> (&'a PairBook, Context<'a>) {
         self.ledger.context(self.entity, self.receiver)
+    }
+
+    fn desk(&self) -> &'a Desk {
+        &self.ledger.entities[self.entity.0].desks[self.receiver.0]
     }
 
     /// CEE: the export error that receipts have made certain.
@@ -471,7 +492,7 @@ impl<'a> PairView<'a> {
     /// The same, borrowed: its number, when it was generated, and what it says.
     pub(crate) fn reference_motion(&self) -> Option<(u32, GlobalTime, &'a Motion)> {
         let (book, context) = self.parts();
-        book.reference_motion(context)
+        book.reference_motion(context, self.desk().queued)
     }
 
     /// The vector that the receiver is believed to be using at a global time.
@@ -498,6 +519,6 @@ impl<'a> PairView<'a> {
 
     /// Whether, and how much, the entity matters to the receiver.
     pub fn relevance(&self) -> Relevance {
-        self.parts().0.relevance
+        self.desk().relevance
     }
 }

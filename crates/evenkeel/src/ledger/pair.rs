@@ -51,6 +51,21 @@ const MAX_FLIGHTS: usize = 128;
 /// The books are closed after so many arrivals, if nobody asks before.
 const CLOSE_EVERY: u32 = 8;
 
+/// What deciding about an entity's next vector needs to know of one receiver. Kept apart from the books and small, because it is asked
+/// for every receiver at every vector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Desk {
+    /// The newest vector queued for sending; 0 for none.
+    pub(crate) queued: u32,
+    pub(crate) relevance: Relevance,
+}
+
+impl Desk {
+    pub(crate) const fn new() -> Self {
+        Self { queued: 0, relevance: Relevance::USUAL }
+    }
+}
+
 /// The books of one entity at one receiver.
 #[derive(Debug)]
 pub(crate) struct PairBook {
@@ -71,13 +86,10 @@ pub(crate) struct PairBook {
     /// Arrivals since the books were last closed.
     unclosed: u32,
     pub(crate) held: Option<Held>,
-    /// The newest vector queued for sending; 0 for none.
-    pub(crate) queued: u32,
     /// The newest vector known to have arrived; 0 for none.
     pub(crate) acknowledged: u32,
     /// The newest vector when the receiver was last told to forget the entity; 0 for never.
     pub(crate) farewell: u32,
-    pub(crate) relevance: Relevance,
 }
 
 /// What holds for every pair of a ledger.
@@ -115,10 +127,8 @@ impl PairBook {
             anchor: None,
             unclosed: 0,
             held: None,
-            queued: 0,
             acknowledged: 0,
             farewell: 0,
-            relevance: Relevance::USUAL,
         }
     }
 
@@ -161,8 +171,12 @@ impl PairBook {
 
     /// The same with when it was generated and its motion, also of a vector that the exported path no longer holds. Borrowed: a
     /// policy asks this of every pair, time and again.
-    pub(crate) fn reference_motion<'a>(&'a self, context: Context<'a>) -> Option<(u32, GlobalTime, &'a Motion)> {
-        let number = self.newest.max(self.queued);
+    pub(crate) fn reference_motion<'a>(
+        &'a self,
+        context: Context<'a>,
+        queued: u32,
+    ) -> Option<(u32, GlobalTime, &'a Motion)> {
+        let number = self.newest.max(queued);
         if let Some(v) = context.exported.get(number) {
             return Some((number, v.generated, &v.motion));
         }
@@ -256,8 +270,7 @@ impl PairBook {
     /// Drops flights that no query within the history can reach.
     fn forget(&mut self, context: Context<'_>, now: GlobalTime) {
         let horizon = self.until.min(context.lag.shown(now - context.path.memory(context.terms.history)));
-        let Some(shown) = self.flight_at(context, horizon).map(|flight| flight.vector) else { return };
-        self.flights.forget_before(shown);
+        self.flights.forget(horizon, context.lag, |f| timing(f, context).0);
     }
 
     /// The oldest vector that the open books speak of. The one that has been in use since is kept by itself when it goes.
@@ -291,7 +304,7 @@ impl PairBook {
         self.newest = 0;
         self.anchor = None;
         self.held = None;
-        (self.queued, self.acknowledged) = (0, 0);
+        self.acknowledged = 0;
     }
 
     pub(crate) fn known(&self, context: Context<'_>, now: GlobalTime) -> SplitError {

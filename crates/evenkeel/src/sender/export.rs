@@ -3,7 +3,7 @@
 use super::outbox::Outgoing;
 use super::{Sender, SenderError, Timer};
 use crate::ids::EntityId;
-use crate::ledger::{EntityIndex, Held, PairBook, ReceiverIndex, Vector};
+use crate::ledger::{EntityIndex, Held, ReceiverIndex, Vector};
 use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Overtaken, Trigger};
 use crate::time::{Duration, GlobalTime};
@@ -165,8 +165,8 @@ impl Sender {
     }
 
     fn note_base_trigger(&mut self, entity: EntityIndex, cause: Cause, now: GlobalTime) {
-        let in_scope = |receiver: &ReceiverIndex| self.ledger.book(entity, *receiver).relevance.in_scope();
-        self.ledger.spent.due += self.ledger.receivers().filter(in_scope).count() as u64;
+        let desks = &self.ledger.entities[entity.0].desks;
+        self.ledger.spent.due += desks.iter().filter(|desk| desk.relevance.in_scope()).count() as u64;
         self.policy.base_trigger(&self.ledger, entity, cause, now);
     }
 
@@ -239,14 +239,13 @@ impl Sender {
         self.ledger.spent.triggers += 1;
         let mut in_scope = 0;
         for (receiver, decision) in self.ledger.receivers().zip(&decisions) {
-            let pair = self.ledger.book(entity, receiver);
-            if !pair.relevance.in_scope() {
+            if !self.ledger.desk(entity, receiver).relevance.in_scope() {
                 continue;
             }
             in_scope += 1;
             match *decision {
                 Decision::Now => self.queue_newest(entity, receiver, false),
-                _ if self.must_hear(trigger, pair) => self.queue_newest(entity, receiver, false),
+                _ if self.must_hear(trigger, receiver) => self.queue_newest(entity, receiver, false),
                 Decision::At(at) if at <= trigger.at => self.queue_newest(entity, receiver, false),
                 Decision::At(at) => self.hold(entity, receiver, trigger.vector, at),
                 Decision::Not => {}
@@ -260,11 +259,11 @@ impl Sender {
 
     /// Whether a receiver gets a vector whatever the policy says: it is for everybody, or the receiver has nothing, waits for what is
     /// now old, or has been left alone for too long.
-    fn must_hear(&self, trigger: &Trigger, pair: &PairBook) -> bool {
+    fn must_hear(&self, trigger: &Trigger, receiver: ReceiverIndex) -> bool {
         let silent = |sent: GlobalTime| self.longest_silence.is_some_and(|longest| trigger.at.since(sent) >= longest);
         matches!(trigger.cause, Cause::First | Cause::Announced)
-            || pair.queued != 0
-            || pair.last_sent().is_none_or(|flight| silent(flight.sent))
+            || self.ledger.desk(trigger.entity, receiver).queued != 0
+            || self.ledger.book(trigger.entity, receiver).last_sent().is_none_or(|flight| silent(flight.sent))
     }
 
     fn hold(&mut self, entity: EntityIndex, receiver: ReceiverIndex, number: u32, until: GlobalTime) {

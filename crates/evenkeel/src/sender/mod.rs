@@ -35,7 +35,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
 use encoded::Encodings;
-use outbox::{Outbox, Outgoing};
+use outbox::{Farewell, Outbox, Outgoing};
 
 /// The sender's own side of an entity.
 struct Owned {
@@ -468,7 +468,7 @@ impl Sender {
     ) -> Result<(), SenderError> {
         let (entity, receiver) = (self.entity(id)?, self.receiver(host)?);
         self.advance(now)?;
-        let before = core::mem::replace(&mut self.ledger.book_mut(entity, receiver).relevance, relevance);
+        let before = core::mem::replace(&mut self.ledger.desk_mut(entity, receiver).relevance, relevance);
         match (before.in_scope(), relevance.in_scope()) {
             (true, false) => {
                 self.say_farewell(entity, receiver);
@@ -551,12 +551,12 @@ impl Sender {
     /// Puts the newest vector of an entity in the next datagram to a receiver.
     fn queue_newest(&mut self, entity: EntityIndex, receiver: ReceiverIndex, again: bool) {
         let Some(number) = self.ledger.newest(entity).map(|v| v.number) else { return };
-        let pair = self.ledger.book_mut(entity, receiver);
-        if !pair.relevance.in_scope() {
+        let desk = self.ledger.desk_mut(entity, receiver);
+        if !desk.relevance.in_scope() {
             return;
         }
-        let waiting = pair.queued != 0;
-        pair.queued = number;
+        let waiting = desk.queued != 0;
+        desk.queued = number;
         if !waiting {
             self.outboxes[receiver.0].push(Outgoing::Newest { entity, again });
         }
@@ -570,8 +570,8 @@ impl Sender {
         if self.ledger.book(entity, receiver).last_sent().is_none() {
             return;
         }
-        let farewell = Outgoing::Farewell { entity: id, epoch: book.epoch, tick: newest.quantised.tick() };
-        self.push(receiver, farewell);
+        let farewell = Farewell { entity: id, epoch: book.epoch, tick: newest.quantised.tick() };
+        self.push(receiver, Outgoing::Farewell(farewell));
     }
 
     /// An entity comes back into a receiver's scope. The receiver forgot every vector up to its farewell, so that a new one
@@ -593,7 +593,7 @@ impl Sender {
     /// Tells a receiver about an entity it does not know. The base case would do so too.
     fn introduce(&mut self, entity: EntityIndex, receiver: ReceiverIndex) {
         let book = &self.ledger.entities[entity.0];
-        if book.exported.newest().is_some() && self.ledger.book(entity, receiver).relevance.in_scope() {
+        if book.exported.newest().is_some() && self.ledger.desk(entity, receiver).relevance.in_scope() {
             self.ledger.spent.due += 1;
             self.queue_newest(entity, receiver, false);
         }

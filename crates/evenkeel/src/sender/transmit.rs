@@ -1,6 +1,6 @@
 //! From decisions to datagrams.
 
-use super::outbox::{Carried, Outgoing};
+use super::outbox::{Carried, Farewell, Outgoing};
 use super::{Sender, SenderEvent, Timer, Transmit};
 use crate::ids::{EntityId, HostId};
 use crate::ledger::{EntityIndex, ReceiverIndex};
@@ -98,7 +98,7 @@ impl Sender {
                     self.outboxes[receiver.0].carry(carried);
                     before = match carried {
                         Carried::Vector { entity, .. } => self.ledger.entity_id(entity),
-                        Carried::Farewell { entity, .. } => Some(entity),
+                        Carried::Farewell(farewell) => Some(farewell.entity),
                     };
                     count += 1;
                 }
@@ -126,14 +126,15 @@ impl Sender {
     ) -> Result<Written, Full> {
         let (entity, number, again) = match outgoing {
             Outgoing::Newest { entity, again } => {
-                (entity, self.ledger.book(entity, receiver).queued, again)
+                (entity, self.ledger.desk(entity, receiver).queued, again)
             }
             Outgoing::Exactly { entity, number } => (entity, number, false),
-            Outgoing::Farewell { entity, epoch, tick } => {
+            Outgoing::Farewell(farewell) => {
+                let Farewell { entity, epoch, tick } = farewell;
                 let age_ticks = self.now_tick.saturating_sub(tick).max(0) as u64;
                 let head = RecordHead { entity, epoch, content: Content::Retired, sequence: 0, age_ticks };
                 head.emit(before, w)?;
-                return Ok(Written::Record(Carried::Farewell { entity, epoch, tick }));
+                return Ok(Written::Record(Carried::Farewell(farewell)));
             }
         };
         let Some(generated) = self.write_vector(receiver, entity, number, before, w)? else {
@@ -141,11 +142,12 @@ impl Sender {
         };
         let (pair, context) = self.ledger.split(entity, receiver);
         pair.record_send(number, generated, self.now, context);
-        if pair.queued == number {
-            pair.queued = 0;
-        }
         self.ledger.receivers[receiver.0].vectors += 1;
-        self.ledger.entities[entity.0].vectors += 1;
+        let book = &mut self.ledger.entities[entity.0];
+        book.vectors += 1;
+        if book.desks[receiver.0].queued == number {
+            book.desks[receiver.0].queued = 0;
+        }
         self.ledger.spent.vectors += 1;
         self.ledger.spent.resent += u64::from(again);
         Ok(Written::Record(Carried::Vector { entity, number }))
@@ -249,9 +251,10 @@ impl Sender {
         let (loss_after, reordering) = (path.loss_after(), path.reordering());
         while let Some((number, sent)) = self.outboxes[receiver.0].next_lost(self.now, loss_after, reordering) {
             self.events.push(SenderEvent::DatagramLost { to: self.ledger.host(receiver) });
-            for i in 0.. {
-                let Some(carried) = self.outboxes[receiver.0].carried(number).nth(i) else { break };
-                self.lose(receiver, carried, sent);
+            for index in self.outboxes[receiver.0].carried(number) {
+                if let Some(carried) = self.outboxes[receiver.0].carried_at(index) {
+                    self.lose(receiver, carried, sent);
+                }
             }
         }
         let memory = self.ledger.path(receiver).memory(self.ledger.terms.history);
@@ -261,9 +264,7 @@ impl Sender {
 
     fn lose(&mut self, receiver: ReceiverIndex, carried: Carried, sent: GlobalTime) {
         match carried {
-            Carried::Farewell { entity, epoch, tick } => {
-                self.push(receiver, Outgoing::Farewell { entity, epoch, tick });
-            }
+            Carried::Farewell(farewell) => self.push(receiver, Outgoing::Farewell(farewell)),
             Carried::Vector { entity, number } => {
                 if self.ledger.entity_id(entity).is_none() {
                     return;
