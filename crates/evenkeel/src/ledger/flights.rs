@@ -153,6 +153,11 @@ impl Flights {
         self.older.len() + self.count as usize
     }
 
+    /// Whether the next one takes more memory.
+    pub(crate) fn would_grow(&self) -> bool {
+        self.count as usize == RECENT && self.older.len() + RECENT / 2 > self.older.capacity()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -297,16 +302,9 @@ impl Flights {
         best.map(|(index, ..)| index)
     }
 
-    /// Forgets flights of vectors older than the one shown at a time, but for those whose fate is open. That time is long ago, so the
-    /// search is from the front.
+    /// Forgets flights of vectors older than the one shown at a time, but for those whose fate is open.
     pub(crate) fn forget(&mut self, t: GlobalTime, lag: &Lag, start: impl Fn(&Flight) -> GlobalTime) {
-        let sent_by_then = self.iter_from(0).take_while(|f| lag.shown(f.sent) <= t).count();
-        if let Some((_, shown)) = self.shown_of(sent_by_then, t, start) {
-            self.forget_before(shown);
-        }
-    }
-
-    fn forget_before(&mut self, vector: u32) {
+        let Some((_, vector)) = self.shown_of(self.sent_by(t, lag), t, start) else { return };
         let past = |f: &Flight| f.vector < vector && f.fate != Fate::InFlight;
         while self.older.front().is_some_and(past) {
             self.older.pop_front();

@@ -319,13 +319,19 @@ impl Ledger {
         let shown = |r: &ReceiverBook| r.lag.shown(now - r.path.memory(self.terms.history));
         let horizon = self.receivers.iter().map(shown).min().unwrap_or(now - self.terms.history);
         let needed = self.oldest_needed(entity);
+        let needs = self.receivers.iter().map(|receiver| receiver.pairs[entity.0].needs());
+        let unasked = needs.fold((u32::MAX, GlobalTime::MAX), |(a, b), (c, d)| (a.min(c), b.min(d)));
         while let Some(until) = self.entities[entity.0].exported.oldest_until() {
             let exported = &self.entities[entity.0].exported;
             let must = full && exported.len() > MAX_EXPORTED / 2;
             if (until > horizon || exported.oldest() >= needed) && !must {
                 break;
             }
-            self.drop_oldest(entity, until);
+            if exported.oldest() < unasked.0 && until <= unasked.1 {
+                self.entities[entity.0].exported.drop_oldest();
+            } else {
+                self.drop_oldest(entity, until);
+            }
         }
     }
 

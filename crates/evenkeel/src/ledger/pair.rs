@@ -135,6 +135,8 @@ impl PairBook {
     pub(crate) fn record_send(&mut self, vector: u32, generated: GlobalTime, sent: GlobalTime, context: Context<'_>) {
         if self.flights.len() >= MAX_FLIGHTS {
             self.make_room(context, sent);
+        } else if self.flights.would_grow() {
+            self.forget(context, sent);
         }
         self.flights.push(vector, generated, sent);
         self.newest = self.newest.max(vector);
@@ -245,14 +247,16 @@ impl PairBook {
         lag.shown(self.flights.oldest_open().map_or(now, |sent| sent.min(now)))
     }
 
-    /// Closes the books as far as everything is known, and forgets what will never matter again.
+    /// Closes the books as far as everything is known, and forgets what will never matter again if that is much.
     pub(crate) fn close(&mut self, context: Context<'_>, now: GlobalTime) {
         self.unclosed = 0;
         // The next vector may be stamped with the tick at or before now, so that is as far as the exported path is final.
         let into_tick = now.as_nanos().rem_euclid(context.terms.tick.as_nanos().max(1));
         let settled = now - Duration::from_nanos(into_tick);
         self.close_to(context, self.frontier(settled, context.lag));
-        self.forget(context, now);
+        if self.flights.len() >= MAX_FLIGHTS / 2 {
+            self.forget(context, now);
+        }
     }
 
     /// Closes the books up to a shown time, with estimates where nothing better is known.
@@ -260,10 +264,12 @@ impl PairBook {
         if until <= self.until {
             return;
         }
-        let error = self.error(context, self.until, until);
-        let kept = fading(context.terms.window, until.since(self.until));
-        self.faded = self.faded * kept + error.total();
-        self.settled += error;
+        if context.terms.books {
+            let error = self.error(context, self.until, until);
+            let kept = fading(context.terms.window, until.since(self.until));
+            self.faded = self.faded * kept + error.total();
+            self.settled += error;
+        }
         self.until = until;
     }
 
@@ -278,6 +284,11 @@ impl PairBook {
         let shown = self.flight_at(context, self.until).map(|f| f.vector);
         let in_use = self.last_arrived().map(|f| f.vector);
         shown.or_else(|| self.flights.oldest()).filter(|needed| Some(*needed) != in_use)
+    }
+
+    /// From which vector on, and from which time on, the exported path may not drop anything without asking the pair.
+    pub(crate) fn needs(&self) -> (u32, GlobalTime) {
+        (self.last_arrived().map_or(u32::MAX, |f| f.vector), self.until)
     }
 
     /// The exported path is about to drop a vector: keep its motion if it is the one in use.

@@ -16,26 +16,28 @@ const HEAD_BYTES: usize = 16;
 /// All encodings of an entity usually fit in this.
 const USUAL_BYTES: usize = 32 * ENCODINGS;
 
-/// The newest vector of an entity as encoded against the baselines in use.
+/// A vector of an entity, nearly always its newest, as encoded against the baselines in use: everything of its records that does not
+/// depend on the datagram they travel in.
 #[derive(Default)]
 pub(super) struct Encodings {
-    known: Vec<Encoded>,
+    /// Which vector; 0 for none.
+    number: u32,
+    count: u16,
+    /// How many bits its body takes by itself.
+    body_bits: u16,
+    tick: i64,
+    generated: GlobalTime,
+    known: [Encoded; ENCODINGS],
     bits: Vec<u8>,
 }
 
-/// Everything of a record that does not depend on the datagram it travels in.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Encoded {
-    number: u32,
     /// The number of the vector it is to be coded against; 0 for none.
     baseline: u32,
-    tick: i64,
-    generated: GlobalTime,
-    /// Where its bits begin, in bytes.
-    at: u32,
+    /// Where its bits begin, in bytes, and how many they are.
+    at: u16,
     len_bits: u16,
-    /// How many of them are the head's.
-    head_bits: u16,
 }
 
 /// A record ready to be written.
@@ -49,12 +51,13 @@ pub(super) struct Record<'a> {
 impl Encodings {
     /// Forgets all: there is a newer vector.
     pub(super) fn clear(&mut self) {
-        self.known.clear();
+        (self.number, self.count) = (0, 0);
         self.bits.clear();
     }
 
     /// A vector against a baseline, or by itself where that is shorter; encoded once for all receivers that share both. None if the
     /// vector is gone.
+    #[inline]
     pub(super) fn get(
         &mut self,
         format: &Format,
@@ -62,34 +65,31 @@ impl Encodings {
         number: u32,
         baseline: u32,
     ) -> Option<Record<'_>> {
-        let known = self.known.iter().find(|e| e.number == number && e.baseline == baseline).copied();
-        let Encoded { tick, generated, at, len_bits, .. } = match known {
-            Some(known) => known,
-            None => self.encode(format, book, number, baseline)?,
+        let known = self.known[..self.count as usize].iter().find(|e| e.baseline == baseline);
+        let Encoded { at, len_bits, .. } = match known {
+            Some(known) if self.number == number => *known,
+            _ => self.encode(format, book, number, baseline)?,
         };
-        Some(Record { tick, generated, len_bits: usize::from(len_bits), bits: &self.bits[at as usize..] })
+        let (len_bits, bits) = (usize::from(len_bits), &self.bits[usize::from(at)..]);
+        Some(Record { tick: self.tick, generated: self.generated, len_bits, bits })
     }
 
     fn encode(&mut self, format: &Format, book: &EntityBook, number: u32, baseline: u32) -> Option<Encoded> {
         let vector = book.exported.get(number)?;
-        if self.known.len() + 2 > ENCODINGS {
+        if self.number != number || self.count as usize == ENCODINGS {
             self.clear();
+            (self.number, self.tick, self.generated) = (number, vector.quantised().tick(), vector.generated);
+            // The first is always the one by itself: the others must be shorter.
+            self.write(format, vector, None, book.epoch);
         }
-        let alone = self.known.iter().find(|e| e.number == number && e.baseline == 0).copied();
-        let alone = alone.unwrap_or_else(|| self.write(format, vector, None, book.epoch));
-        let Some(baseline) = book.exported.get(baseline) else { return Some(alone) };
-        let against = self.write(format, vector, Some(baseline), book.epoch);
-        if against.body_bits() >= alone.body_bits() {
-            self.known.pop();
-            self.bits.truncate(against.at as usize);
-            self.known.push(Encoded { baseline: baseline.number, ..alone });
-            return Some(alone);
+        if let Some(baseline) = book.exported.get(baseline) {
+            self.write(format, vector, Some(baseline), book.epoch);
         }
-        Some(against)
+        self.known[..self.count as usize].last().copied()
     }
 
-    /// Encodes a vector by itself or against a baseline.
-    fn write(&mut self, format: &Format, vector: &Vector, baseline: Option<&Vector>, epoch: u32) -> Encoded {
+    /// Encodes the vector by itself or against a baseline, which is kept if its body is shorter.
+    fn write(&mut self, format: &Format, vector: &Vector, baseline: Option<&Vector>, epoch: u32) {
         let distance = baseline.map(|baseline| vector.number - baseline.number);
         let content = distance.map_or(Content::Absolute, |distance| Content::Against { distance });
         let sequence = sequence_of(vector.number);
@@ -97,33 +97,28 @@ impl Encodings {
         let mut bits = [0; HEAD_BYTES + BODY_BYTES];
         let mut w = BitWriter::new(&mut bits);
         let mut written = head.emit_shared(&mut w);
-        let head_bits = w.len_bits() as u16;
+        let head_bits = w.len_bits();
         written = written.and_then(|()| match baseline {
             Some(baseline) => emit_against(format, vector.quantised(), baseline.quantised(), &mut w),
             None => emit_absolute(format, vector.quantised(), &mut w),
         });
         debug_assert!(written.is_ok(), "every record fits");
-        let encoded = Encoded {
-            number: vector.number,
-            baseline: baseline.map_or(0, |b| b.number),
-            tick: vector.quantised().tick(),
-            generated: vector.generated,
-            at: self.bits.len() as u32,
-            len_bits: w.len_bits() as u16,
-            head_bits,
-        };
-        if self.bits.capacity() == 0 {
-            self.bits.reserve(USUAL_BYTES);
+        let baseline = baseline.map_or(0, |b| b.number);
+        let body_bits = w.len_bits() - head_bits;
+        if baseline == 0 {
+            self.body_bits = body_bits as u16;
         }
-        self.bits.extend_from_slice(w.as_bytes());
-        self.known.push(encoded);
-        encoded
-    }
-}
-
-impl Encoded {
-    fn body_bits(&self) -> u16 {
-        self.len_bits - self.head_bits
+        self.known[self.count as usize] = if baseline != 0 && body_bits >= usize::from(self.body_bits) {
+            Encoded { baseline, ..self.known[0] }
+        } else {
+            let at = self.bits.len() as u16;
+            if self.bits.capacity() == 0 {
+                self.bits.reserve(USUAL_BYTES);
+            }
+            self.bits.extend_from_slice(w.as_bytes());
+            Encoded { baseline, at, len_bits: w.len_bits() as u16 }
+        };
+        self.count += 1;
     }
 }
 
