@@ -62,6 +62,7 @@ const OPEN: u32 = u32::MAX;
 const LOST: u32 = u32::MAX - 1;
 
 impl Recent {
+    #[inline]
     fn new(flight: &Flight, since: GlobalTime) -> Option<Self> {
         let short = |span: Duration| u32::try_from(span.as_nanos()).ok();
         let delay = match flight.fate {
@@ -73,6 +74,7 @@ impl Recent {
         Some(Self { vector: flight.vector, sent, lead, delay })
     }
 
+    #[inline]
     fn flight(self, since: GlobalTime) -> Flight {
         let span = |nanos: u32| Duration::from_nanos(i64::from(nanos));
         let sent = since + span(self.sent);
@@ -98,12 +100,17 @@ impl Flights {
         }
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, vector: u32, generated: GlobalTime, sent: GlobalTime) {
-        self.ordered &= self.last().is_none_or(|last| last.vector <= vector);
-        self.open += 1;
         if self.count as usize == RECENT {
             self.age(RECENT / 2);
         }
+        let last = match self.recent().last() {
+            Some(last) => Some(last.vector),
+            None => self.older.back().map(|last| last.vector),
+        };
+        self.ordered &= last.is_none_or(|last| last <= vector);
+        self.open += 1;
         let flight = Flight { generated, sent, arrival: sent, vector, fate: Fate::InFlight };
         if self.count == 0 {
             self.since = sent;
@@ -131,7 +138,10 @@ impl Flights {
     /// The first recent ones are no longer recent.
     fn age(&mut self, aged: usize) {
         let since = self.since;
-        self.older.extend(self.recent[..aged].iter().map(|recent| recent.flight(since)));
+        self.older.reserve(aged);
+        for recent in &self.recent[..aged] {
+            self.older.push_back(recent.flight(since));
+        }
         self.drop_recent(aged);
     }
 
@@ -189,9 +199,14 @@ impl Flights {
 
     /// Where the flight of a vector sent at a time is. Receipts speak of what was sent lately.
     pub(crate) fn position(&self, vector: u32, sent: GlobalTime) -> Option<usize> {
-        let lately = self.iter_back().take_while(|f| f.sent >= sent);
+        if let Ok(sent) = u32::try_from(sent.since(self.since).as_nanos()) {
+            if let Some(index) = self.recent().iter().rposition(|f| f.vector == vector && f.sent == sent) {
+                return Some(self.older.len() + index);
+            }
+        }
+        let lately = self.older.iter().rev().take_while(|f| f.sent >= sent);
         let back = lately.enumerate().find(|(_, f)| f.vector == vector && f.sent == sent);
-        back.map(|(i, _)| self.len() - 1 - i)
+        back.map(|(i, _)| self.older.len() - 1 - i)
     }
 
     /// Something became known about a flight.

@@ -115,8 +115,10 @@ impl Encodings {
             if self.bits.capacity() == 0 {
                 self.bits.reserve(USUAL_BYTES);
             }
-            self.bits.extend_from_slice(w.as_bytes());
-            Encoded { baseline, at, len_bits: w.len_bits() as u16 }
+            let len_bits = w.len_bits();
+            // Whole words are copied fastest.
+            self.bits.extend_from_slice(&bits[..len_bits.div_ceil(64) * 8]);
+            Encoded { baseline, at, len_bits: len_bits as u16 }
         };
         self.count += 1;
     }

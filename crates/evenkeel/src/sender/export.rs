@@ -244,9 +244,9 @@ impl Sender {
             }
             in_scope += 1;
             match *decision {
-                Decision::Now => self.queue_newest(entity, receiver, false),
-                _ if self.must_hear(trigger, receiver) => self.queue_newest(entity, receiver, false),
-                Decision::At(at) if at <= trigger.at => self.queue_newest(entity, receiver, false),
+                Decision::Now => self.queue(entity, trigger.vector, receiver, false),
+                _ if self.must_hear(trigger, receiver) => self.queue(entity, trigger.vector, receiver, false),
+                Decision::At(at) if at <= trigger.at => self.queue(entity, trigger.vector, receiver, false),
                 Decision::At(at) => self.hold(entity, receiver, trigger.vector, at),
                 Decision::Not => {}
             }

@@ -550,15 +550,21 @@ impl Sender {
 
     /// Puts the newest vector of an entity in the next datagram to a receiver.
     fn queue_newest(&mut self, entity: EntityIndex, receiver: ReceiverIndex, again: bool) {
-        let Some(number) = self.ledger.newest(entity).map(|v| v.number) else { return };
+        if let Some(number) = self.ledger.newest(entity).map(|v| v.number) {
+            self.queue(entity, number, receiver, again);
+        }
+    }
+
+    /// The same where it is known which one is the newest.
+    #[inline]
+    fn queue(&mut self, entity: EntityIndex, newest: u32, receiver: ReceiverIndex, again: bool) {
         let desk = self.ledger.desk_mut(entity, receiver);
         if !desk.relevance.in_scope() {
             return;
         }
-        let waiting = desk.queued != 0;
-        desk.queued = number;
+        let waiting = core::mem::replace(&mut desk.queued, newest) != 0;
         if !waiting {
-            self.outboxes[receiver.0].push(Outgoing::Newest { entity, again });
+            self.outboxes[receiver.0].push_newest(entity, again);
         }
         self.mark_dirty(receiver);
     }
@@ -606,6 +612,7 @@ impl Sender {
         self.mark_dirty(receiver);
     }
 
+    #[inline]
     fn mark_dirty(&mut self, receiver: ReceiverIndex) {
         let outbox = &mut self.outboxes[receiver.0];
         if !outbox.dirty {

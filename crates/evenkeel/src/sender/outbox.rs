@@ -54,6 +54,7 @@ const NEWEST_AGAIN: u32 = u32::MAX;
 const FAREWELL: u32 = u32::MAX - 1;
 
 impl Ring {
+    #[inline]
     fn push(&mut self, entity: EntityIndex, number: u32) {
         self.items.push_back((entity.0 as u32, number));
     }
@@ -145,11 +146,17 @@ impl Outbox {
             self.extra += 1;
         }
         match outgoing {
-            Outgoing::Newest { entity, again } => self.queue.push(entity, if again { NEWEST_AGAIN } else { NEWEST }),
+            Outgoing::Newest { entity, again } => self.push_newest(entity, again),
             Outgoing::Exactly { entity, number } => self.queue.push(entity, number),
             Outgoing::Farewell(farewell) => self.queue.push_farewell(farewell),
         }
         true
+    }
+
+    /// Queues the newest vector of an entity, for which there is always room.
+    #[inline]
+    pub(super) fn push_newest(&mut self, entity: EntityIndex, again: bool) {
+        self.queue.push(entity, if again { NEWEST_AGAIN } else { NEWEST });
     }
 
     pub(super) fn peek(&self) -> Option<Outgoing> {

@@ -3,7 +3,7 @@
 use super::outbox::{Carried, Farewell, Outgoing};
 use super::{Sender, SenderEvent, Timer, Transmit};
 use crate::ids::{EntityId, HostId};
-use crate::ledger::{EntityIndex, ReceiverIndex};
+use crate::ledger::{Context, EntityIndex, Ledger, ReceiverIndex};
 use crate::policy::Settled;
 use crate::time::{Duration, GlobalTime};
 use crate::wire::datagram::{BASELINE_WINDOW, Content, RecordHead, VectorsHeader};
@@ -17,12 +17,6 @@ pub(super) const ACKNOWLEDGE_AFTER: Duration = Duration::from_millis(100);
 
 /// A loss timer is not planned anew for less than this.
 const LOSS_TIMER_SLACK: Duration = Duration::from_millis(20);
-
-/// What came of trying to put a record in a datagram.
-enum Written {
-    Record(Carried),
-    Nothing,
-}
 
 impl Sender {
     /// The next datagram to send, if any: call it until it answers `None`. Time that seems to go backwards is taken as
@@ -94,15 +88,12 @@ impl Sender {
         while let Some(outgoing) = self.outboxes[receiver.0].peek() {
             let start = w.len_bits();
             match self.write_record(receiver, outgoing, before, w) {
-                Ok(Written::Record(carried)) => {
+                Ok(Some((entity, carried))) => {
                     self.outboxes[receiver.0].carry(carried);
-                    before = match carried {
-                        Carried::Vector { entity, .. } => self.ledger.entity_id(entity),
-                        Carried::Farewell(farewell) => Some(farewell.entity),
-                    };
+                    before = Some(entity);
                     count += 1;
                 }
-                Ok(Written::Nothing) => {}
+                Ok(None) => {}
                 Err(Full) => {
                     w.truncate(start);
                     if count > 0 {
@@ -117,44 +108,34 @@ impl Sender {
         count
     }
 
+    /// Writes what waits, and answers about which entity it is. Nothing if the vector is gone.
     fn write_record(
         &mut self,
         receiver: ReceiverIndex,
         outgoing: Outgoing,
         before: Option<EntityId>,
         w: &mut BitWriter<'_>,
-    ) -> Result<Written, Full> {
+    ) -> Result<Option<(EntityId, Carried)>, Full> {
         let (entity, number, again) = match outgoing {
-            Outgoing::Newest { entity, again } => {
-                (entity, self.ledger.desk(entity, receiver).queued, again)
-            }
+            Outgoing::Newest { entity, again } => (entity, self.ledger.desk(entity, receiver).queued, again),
             Outgoing::Exactly { entity, number } => (entity, number, false),
             Outgoing::Farewell(farewell) => {
                 let Farewell { entity, epoch, tick } = farewell;
                 let age_ticks = self.now_tick.saturating_sub(tick).max(0) as u64;
                 let head = RecordHead { entity, epoch, content: Content::Retired, sequence: 0, age_ticks };
                 head.emit(before, w)?;
-                return Ok(Written::Record(Carried::Farewell(farewell)));
+                return Ok(Some((entity, Carried::Farewell(farewell))));
             }
         };
-        let Some(generated) = self.write_vector(receiver, entity, number, before, w)? else {
-            return Ok(Written::Nothing);
-        };
-        let (pair, context) = self.ledger.split(entity, receiver);
-        pair.record_send(number, generated, self.now, context);
-        self.ledger.receivers[receiver.0].vectors += 1;
-        let book = &mut self.ledger.entities[entity.0];
-        book.vectors += 1;
-        if book.desks[receiver.0].queued == number {
-            book.desks[receiver.0].queued = 0;
+        let written = self.write_vector(receiver, entity, number, before, w)?;
+        if written.is_some() {
+            self.ledger.spent.resent += u64::from(again);
         }
-        self.ledger.spent.vectors += 1;
-        self.ledger.spent.resent += u64::from(again);
-        Ok(Written::Record(Carried::Vector { entity, number }))
+        Ok(written.map(|id| (id, Carried::Vector { entity, number })))
     }
 
-    /// Writes one vector against the newest baseline the receiver is known to have. Answers when it was generated; nothing
-    /// if it is gone.
+    /// Writes one vector against the newest baseline the receiver is known to have, and books it as sent.
+    #[inline]
     fn write_vector(
         &mut self,
         receiver: ReceiverIndex,
@@ -162,10 +143,12 @@ impl Sender {
         number: u32,
         before: Option<EntityId>,
         w: &mut BitWriter<'_>,
-    ) -> Result<Option<GlobalTime>, Full> {
-        let book = &self.ledger.entities[entity.0];
+    ) -> Result<Option<EntityId>, Full> {
+        let Ledger { entities, receivers, terms, spent, .. } = &mut self.ledger;
+        let (book, to) = (&mut entities[entity.0], &mut receivers[receiver.0]);
         let Some(id) = book.id.filter(|_| book.exported.has(number)) else { return Ok(None) };
-        let acknowledged = self.ledger.book(entity, receiver).acknowledged;
+        let pair = &mut to.pairs[entity.0];
+        let acknowledged = pair.acknowledged;
         let in_window = acknowledged < number && number - acknowledged < BASELINE_WINDOW;
         let baseline = if in_window && book.exported.has(acknowledged) { acknowledged } else { 0 };
         let Some(record) = self.owned[entity.0].encoded.get(&self.format, book, number, baseline) else {
@@ -173,7 +156,16 @@ impl Sender {
         };
         let age_ticks = self.now_tick.saturating_sub(record.tick).max(0) as u64;
         record.emit(id, age_ticks, before, w)?;
-        Ok(Some(record.generated))
+        let context = Context { exported: &book.exported, path: &to.path, lag: &to.lag, terms };
+        pair.record_send(number, record.generated, self.now, context);
+        let desk = &mut book.desks[receiver.0];
+        if desk.queued == number {
+            desk.queued = 0;
+        }
+        to.vectors += 1;
+        book.vectors += 1;
+        spent.vectors += 1;
+        Ok(Some(id))
     }
 
     fn write_acknowledgement(&mut self, receiver: ReceiverIndex) -> Option<usize> {

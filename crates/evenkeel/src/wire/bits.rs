@@ -139,14 +139,16 @@ impl<'a> BitWriter<'a> {
         if n_bits > self.room_bits() || n_bits > bits.len() * 8 {
             return Err(Full);
         }
-        let mut rest = &bits[..n_bits.div_ceil(8)];
-        for _ in 0..n_bits / 64 {
-            let Some((word, more)) = rest.split_first_chunk() else { return Err(Full) };
+        let (mut rest, mut left) = (bits, n_bits);
+        while let Some((word, more)) = rest.split_first_chunk() {
+            if left <= 64 {
+                return self.push(u64::from_le_bytes(*word), left as u32);
+            }
             self.push(u64::from_le_bytes(*word), 64)?;
-            rest = more;
+            (rest, left) = (more, left - 64);
         }
         let word = rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-        self.push(word, (n_bits % 64) as u32)
+        self.push(word, left as u32)
     }
 
     /// Writes `value` as an exponential Golomb code of order `k`: 1 + k bits below 2^k, two more for every doubling.
@@ -199,6 +201,10 @@ impl<'a> BitWriter<'a> {
 /// digits of the group below its leading one, the low bits.
 #[inline]
 pub(crate) fn golomb_code(value: u64, k: u32) -> Option<(u64, u32)> {
+    if value >> k == 0 && k < 63 {
+        // What is usual: a zero in front of the low bits.
+        return Some((value << 1, k + 1));
+    }
     let group = (value >> k).checked_add(1)?;
     let n = group.ilog2();
     let bits = 2 * n + 1 + k;

@@ -248,6 +248,7 @@ impl RecordHead {
     }
 
     /// The part that depends on the datagram: which entity after which, and how long before.
+    #[inline]
     pub(crate) fn emit_own(&self, before: Option<EntityId>, w: &mut BitWriter<'_>) -> Result<(), Full> {
         let id = zigzag(i64::from(self.entity.0) - expected_id(before));
         if let (Some((id, n)), Some((age, m))) = (golomb_code(id, ID_CODE), golomb_code(self.age_ticks, AGE_CODE)) {
