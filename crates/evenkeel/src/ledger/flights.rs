@@ -58,13 +58,18 @@ struct Recent {
     delay: u32,
 }
 
+/// Nanoseconds, if they are few.
+#[inline]
+fn short(span: Duration) -> Option<u32> {
+    u32::try_from(span.as_nanos()).ok()
+}
+
 const OPEN: u32 = u32::MAX;
 const LOST: u32 = u32::MAX - 1;
 
 impl Recent {
     #[inline]
     fn new(flight: &Flight, since: GlobalTime) -> Option<Self> {
-        let short = |span: Duration| u32::try_from(span.as_nanos()).ok();
         let delay = match flight.fate {
             Fate::InFlight => OPEN,
             Fate::Lost => LOST,
@@ -198,6 +203,7 @@ impl Flights {
     }
 
     /// Where the flight of a vector sent at a time is. Receipts speak of what was sent lately.
+    #[inline]
     pub(crate) fn position(&self, vector: u32, sent: GlobalTime) -> Option<usize> {
         if let Ok(sent) = u32::try_from(sent.since(self.since).as_nanos()) {
             if let Some(index) = self.recent().iter().rposition(|f| f.vector == vector && f.sent == sent) {
@@ -209,21 +215,38 @@ impl Flights {
         back.map(|(i, _)| self.older.len() - 1 - i)
     }
 
-    /// Something became known about a flight.
-    pub(crate) fn set(&mut self, index: usize, fate: Fate, arrival: GlobalTime) {
-        let Some(mut flight) = self.get(index) else { return };
-        self.open -= u32::from(flight.fate == Fate::InFlight);
-        self.open += u32::from(fate == Fate::InFlight);
-        (flight.fate, flight.arrival) = (fate, arrival);
-        let recent = index.checked_sub(self.older.len());
-        match recent.and_then(|at| Some((at, Recent::new(&flight, self.since)?))) {
-            Some((at, recent)) => self.recent[at] = recent,
-            None => {
-                if recent.is_some() {
-                    self.age(self.count as usize);
-                }
-                self.older[index] = flight;
+    /// It became known when a flight arrived.
+    #[inline]
+    pub(crate) fn arrived(&mut self, index: usize, arrival: GlobalTime) {
+        let recent = index.checked_sub(self.older.len()).and_then(|index| self.recent.get_mut(index));
+        if let Some(recent) = recent {
+            let sent = self.since + Duration::from_nanos(i64::from(recent.sent));
+            if let Some(delay) = short(arrival.since(sent)).filter(|delay| *delay < LOST) {
+                self.open -= u32::from(recent.delay == OPEN);
+                recent.delay = delay;
+                return;
             }
+            self.age(self.count as usize);
+        }
+        self.set_older(index, Fate::Arrived, arrival);
+    }
+
+    /// A flight counts as lost.
+    pub(crate) fn lost(&mut self, index: usize) {
+        let recent = index.checked_sub(self.older.len()).and_then(|index| self.recent.get_mut(index));
+        match recent {
+            Some(recent) => {
+                self.open -= u32::from(recent.delay == OPEN);
+                recent.delay = LOST;
+            }
+            None => self.set_older(index, Fate::Lost, GlobalTime::MAX),
+        }
+    }
+
+    fn set_older(&mut self, index: usize, fate: Fate, arrival: GlobalTime) {
+        if let Some(flight) = self.older.get_mut(index) {
+            self.open -= u32::from(flight.fate == Fate::InFlight);
+            (flight.fate, flight.arrival) = (fate, arrival);
         }
     }
 

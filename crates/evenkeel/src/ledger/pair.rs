@@ -206,7 +206,7 @@ impl PairBook {
         if start < self.until && context.exported.reaches_back_to(start) {
             // It had counted as lost and the books are closed: book the difference.
             let without = self.error(context, start, self.until);
-            self.flights.set(index, Fate::Arrived, arrival);
+            self.flights.arrived(index, arrival);
             let correction = self.error(context, start, self.until) - without;
             self.settled += correction;
             self.faded = (self.faded + correction.total()).max(0.0);
@@ -215,7 +215,7 @@ impl PairBook {
                 self.settled = SplitError::default();
             }
         } else {
-            self.flights.set(index, Fate::Arrived, arrival);
+            self.flights.arrived(index, arrival);
         }
         self.newest = self.newest.max(vector);
         if taken {
@@ -235,7 +235,7 @@ impl PairBook {
         if self.flights.get(index).is_none_or(|f| f.fate != Fate::InFlight) {
             return false;
         }
-        self.flights.set(index, Fate::Lost, sent);
+        self.flights.lost(index);
         self.find_newest();
         // Perhaps it was refused because its baseline is gone there: the next one stands alone.
         self.acknowledged = 0;

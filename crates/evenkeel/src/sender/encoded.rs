@@ -3,7 +3,7 @@
 use crate::ids::EntityId;
 use crate::ledger::{EntityBook, Vector};
 use crate::time::GlobalTime;
-use crate::wire::datagram::{Content, RecordHead, sequence_of};
+use crate::wire::datagram::{Content, RecordHead, own_code, sequence_of};
 use crate::wire::{BODY_BYTES, BitWriter, Format, Full, emit_absolute, emit_against};
 use alloc::vec::Vec;
 
@@ -126,6 +126,7 @@ impl Encodings {
 
 impl Record<'_> {
     /// Writes the record of an entity after another one in the same datagram.
+    #[inline]
     pub(super) fn emit(
         &self,
         entity: EntityId,
@@ -133,9 +134,11 @@ impl Record<'_> {
         before: Option<EntityId>,
         w: &mut BitWriter<'_>,
     ) -> Result<(), Full> {
+        if let Some((own, own_bits)) = own_code(entity, before, age_ticks) {
+            return w.push_and_copy(own, own_bits, self.bits, self.len_bits);
+        }
         let content = Content::Absolute;
-        let head = RecordHead { entity, epoch: 0, content, sequence: 0, age_ticks };
-        head.emit_own(before, w)?;
+        RecordHead { entity, epoch: 0, content, sequence: 0, age_ticks }.emit_own(before, w)?;
         w.copy(self.bits, self.len_bits)
     }
 }

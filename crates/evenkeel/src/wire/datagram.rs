@@ -248,15 +248,8 @@ impl RecordHead {
     }
 
     /// The part that depends on the datagram: which entity after which, and how long before.
-    #[inline]
     pub(crate) fn emit_own(&self, before: Option<EntityId>, w: &mut BitWriter<'_>) -> Result<(), Full> {
-        let id = zigzag(i64::from(self.entity.0) - expected_id(before));
-        if let (Some((id, n)), Some((age, m))) = (golomb_code(id, ID_CODE), golomb_code(self.age_ticks, AGE_CODE)) {
-            if n + m <= 64 {
-                return w.push(id | age << n, n + m);
-            }
-        }
-        w.exp_golomb(id, ID_CODE)?;
+        w.signed_exp_golomb(i64::from(self.entity.0) - expected_id(before), ID_CODE)?;
         w.exp_golomb(self.age_ticks, AGE_CODE)
     }
 
@@ -296,6 +289,14 @@ impl RecordHead {
         let sequence = r.pull(SEQUENCE_BITS)? as u8;
         Ok(Self { entity, epoch, content, sequence, age_ticks })
     }
+}
+
+/// The part of a record's head that depends on the datagram, as one code and its length; none if that is longer than 48 bits.
+#[inline]
+pub(crate) fn own_code(entity: EntityId, before: Option<EntityId>, age_ticks: u64) -> Option<(u64, u32)> {
+    let (id, n) = golomb_code(zigzag(i64::from(entity.0) - expected_id(before)), ID_CODE)?;
+    let (age, m) = golomb_code(age_ticks, AGE_CODE)?;
+    (n + m <= 48).then(|| (id | age << n, n + m))
 }
 
 /// The low bits of a vector's number that travel.
