@@ -182,6 +182,7 @@ impl Flights {
         self.iter_back().next()
     }
 
+    #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<Flight> {
         match index.checked_sub(self.older.len()) {
             None => self.older.get(index).copied(),
@@ -324,7 +325,8 @@ impl Flights {
         let vector = current.and_then(|index| self.get(index)).map_or(0, |f| f.vector);
         let first = if self.ordered { current.unwrap_or(0) } else { 0 };
         let mut best: Option<(usize, u32, GlobalTime)> = None;
-        for (index, flight) in (first..).zip(self.iter_from(first)) {
+        for index in first..self.len() {
+            let Some(flight) = self.get(index) else { break };
             if flight.fate == Fate::Lost || flight.vector <= vector {
                 continue;
             }

@@ -5,7 +5,7 @@ use super::flights::{Fate, Flight, Flights};
 use crate::delay::PathEstimate;
 use crate::lag::Lag;
 use crate::motion::Motion;
-use crate::path::{Piece, SplitError, export_error};
+use crate::path::{PieceView, SplitError, error_between};
 use crate::time::{Duration, GlobalTime};
 use alloc::boxed::Box;
 
@@ -341,11 +341,11 @@ impl PairBook {
         if to <= from || self.flights.is_empty() || !context.terms.books {
             return SplitError::default();
         }
-        export_error(context.exported.pieces(from), self.placed(context, from), from, to)
+        error_between(context.exported.pieces(from), self.placed(context, from), from, to)
     }
 
     /// The piece shown at a shown time.
-    pub(crate) fn shown_at(&self, context: Context<'_>, t: GlobalTime) -> Option<Piece> {
+    pub(crate) fn shown_at<'a>(&'a self, context: Context<'a>, t: GlobalTime) -> Option<PieceView<'a>> {
         self.piece(&self.flight_at(context, t)?, context)
     }
 
@@ -356,7 +356,7 @@ impl PairBook {
     }
 
     /// The placed path from `from` on: the newest vector by generation among those that have taken effect.
-    fn placed<'a>(&'a self, context: Context<'a>, from: GlobalTime) -> impl Iterator<Item = Piece> + 'a {
+    fn placed<'a>(&'a self, context: Context<'a>, from: GlobalTime) -> impl Iterator<Item = PieceView<'a>> {
         let start = move |f: &Flight| timing(f, context).0;
         let mut cursor = from;
         let mut current = None;
@@ -370,14 +370,14 @@ impl PairBook {
         })
     }
 
-    fn piece(&self, flight: &Flight, context: Context<'_>) -> Option<Piece> {
+    fn piece<'a>(&'a self, flight: &Flight, context: Context<'a>) -> Option<PieceView<'a>> {
         let motion = match context.exported.get(flight.vector) {
-            Some(vector) => vector.motion,
-            None => self.anchored(flight.vector)?.motion,
+            Some(vector) => &vector.motion,
+            None => &self.anchored(flight.vector)?.motion,
         };
         let (start, epoch) = timing(flight, context);
         let freeze = Some(epoch + context.terms.placing.max_age);
-        Some(Piece { start, epoch, motion, vector: flight.vector, freeze })
+        Some(PieceView { start, epoch, motion, vector: flight.vector, freeze })
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
@@ -386,6 +386,7 @@ impl PairBook {
 }
 
 /// From when on a flight's vector is shown, and from when on it is extrapolated, both in shown time.
+#[inline]
 fn timing(flight: &Flight, context: Context<'_>) -> (GlobalTime, GlobalTime) {
     let delay = context.path.delay().unwrap_or(Duration::ZERO);
     let arrival = match flight.fate {
