@@ -264,7 +264,13 @@ impl Ledger {
             let pair = PairBook::new(receiver.lag.shown(now));
             match receiver.pairs.get_mut(index) {
                 Some(place) => *place = pair,
-                None => receiver.pairs.push(pair),
+                None => {
+                    if receiver.pairs.len() == receiver.pairs.capacity() {
+                        // Not twice as much as before: books are most of what a sender keeps.
+                        receiver.pairs.reserve_exact(index / 8 + 8);
+                    }
+                    receiver.pairs.push(pair);
+                }
             }
         }
         self.entity_index.insert(id, index);
@@ -520,7 +526,7 @@ impl<'a> PairView<'a> {
     /// The vector being held back for this receiver, and until when. While a policy decides about the next vector, the one
     /// that is being overtaken.
     pub fn held(&self) -> Option<(u32, GlobalTime)> {
-        self.parts().0.held.map(|h| (h.vector, h.until))
+        self.parts().0.held().map(|h| (h.vector, h.until))
     }
 
     /// Whether, and how much, the entity matters to the receiver.

@@ -1,7 +1,7 @@
 //! The books of one entity at one receiver.
 
 use super::exported::{Exported, Placing, Vector};
-use super::flights::{Fate, Flight, Flights};
+use super::flights::{Fate, Flight, Flights, MAX_FLIGHTS};
 use crate::delay::PathEstimate;
 use crate::lag::Lag;
 use crate::motion::Motion;
@@ -46,8 +46,12 @@ pub(crate) struct Held {
     pub(crate) until: GlobalTime,
 }
 
-/// More flights than this are never kept per entity and receiver, however long the history asked for.
-const MAX_FLIGHTS: usize = 128;
+impl Held {
+    const NONE: Self = Self { vector: 0, until: GlobalTime::ZERO };
+}
+
+/// So many are forgotten as soon as they may be, fewer when that saves memory.
+const MANY_FLIGHTS: usize = MAX_FLIGHTS / 2;
 /// The books are closed after so many arrivals, if nobody asks before.
 const CLOSE_EVERY: u32 = 8;
 
@@ -85,7 +89,8 @@ pub(crate) struct PairBook {
     anchor: Option<Box<Reference>>,
     /// Arrivals since the books were last closed.
     unclosed: u32,
-    pub(crate) held: Option<Held>,
+    /// Its vector is 0 if nothing is held.
+    held: Held,
     /// The newest vector known to have arrived; 0 for none.
     pub(crate) acknowledged: u32,
     /// The newest vector when the receiver was last told to forget the entity; 0 for never.
@@ -126,7 +131,7 @@ impl PairBook {
             shown_since: GlobalTime::MAX,
             anchor: None,
             unclosed: 0,
-            held: None,
+            held: Held::NONE,
             acknowledged: 0,
             farewell: 0,
         }
@@ -135,7 +140,7 @@ impl PairBook {
     pub(crate) fn record_send(&mut self, vector: u32, generated: GlobalTime, sent: GlobalTime, context: Context<'_>) {
         if self.flights.len() >= MAX_FLIGHTS {
             self.make_room(context, sent);
-        } else if self.flights.would_grow() {
+        } else if self.flights.len() < MANY_FLIGHTS && self.flights.would_grow(sent) {
             self.forget(context, sent);
         }
         self.flights.push(vector, generated, sent);
@@ -156,6 +161,21 @@ impl PairBook {
             self.flights.keep_last(kept);
             self.find_newest();
         }
+    }
+
+    /// The vector that is held back, if there is one.
+    pub(crate) fn held(&self) -> Option<Held> {
+        Some(self.held).filter(|held| held.vector != 0)
+    }
+
+    pub(crate) fn hold(&mut self, held: Held) {
+        self.held = held;
+    }
+
+    pub(crate) fn take_held(&mut self) -> Option<Held> {
+        let held = self.held();
+        self.held = Held::NONE;
+        held
     }
 
     pub(crate) fn last_sent(&self) -> Option<Flight> {
@@ -254,7 +274,7 @@ impl PairBook {
         let into_tick = now.as_nanos().rem_euclid(context.terms.tick.as_nanos().max(1));
         let settled = now - Duration::from_nanos(into_tick);
         self.close_to(context, self.frontier(settled, context.lag));
-        if self.flights.len() >= MAX_FLIGHTS / 2 {
+        if self.flights.len() >= MANY_FLIGHTS {
             self.forget(context, now);
         }
     }
@@ -314,7 +334,7 @@ impl PairBook {
         self.flights.clear();
         self.newest = 0;
         self.anchor = None;
-        self.held = None;
+        self.held = Held::NONE;
         self.acknowledged = 0;
     }
 

@@ -58,13 +58,7 @@ impl Encodings {
     /// A vector against a baseline, or by itself where that is shorter; encoded once for all receivers that share both. None if the
     /// vector is gone.
     #[inline]
-    pub(super) fn get(
-        &mut self,
-        format: &Format,
-        book: &EntityBook,
-        number: u32,
-        baseline: u32,
-    ) -> Option<Record<'_>> {
+    pub(super) fn get(&mut self, format: &Format, book: &EntityBook, number: u32, baseline: u32) -> Option<Record<'_>> {
         let known = self.known[..self.count as usize].iter().find(|e| e.baseline == baseline);
         let Encoded { at, len_bits, .. } = match known {
             Some(known) if self.number == number => *known,

@@ -218,7 +218,7 @@ impl Sender {
             return;
         }
         for receiver in self.ledger.receivers() {
-            let Some(held) = self.ledger.book_mut(entity, receiver).held.take() else { continue };
+            let Some(held) = self.ledger.book_mut(entity, receiver).take_held() else { continue };
             // One whose time has come since the last poll was not overtaken.
             if held.until <= self.now || self.policy.overtaken() == Overtaken::Send {
                 self.push(receiver, Outgoing::Exactly { entity, number: held.vector });
@@ -268,7 +268,7 @@ impl Sender {
 
     fn hold(&mut self, entity: EntityIndex, receiver: ReceiverIndex, number: u32, until: GlobalTime) {
         self.owned[entity.0].held = true;
-        self.ledger.book_mut(entity, receiver).held = Some(Held { vector: number, until });
+        self.ledger.book_mut(entity, receiver).hold(Held { vector: number, until });
         let host = self.ledger.host(receiver);
         self.set_timer(until, Timer::Release { entity, host, number });
     }

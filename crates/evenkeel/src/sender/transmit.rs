@@ -208,8 +208,8 @@ impl Sender {
             return;
         }
         let pair = self.ledger.book_mut(entity, receiver);
-        if pair.held.is_some_and(|held| held.vector == number) {
-            pair.held = None;
+        if pair.held().is_some_and(|held| held.vector == number) {
+            pair.take_held();
             self.queue_newest(entity, receiver, false);
         }
     }

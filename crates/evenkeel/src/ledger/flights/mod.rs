@@ -43,8 +43,13 @@ pub(crate) struct Flights {
     ordered: bool,
 }
 
+/// More flights than this are never kept per entity and receiver, however long the history asked for.
+pub(super) const MAX_FLIGHTS: usize = 128;
+
 /// So many flights are kept in place.
-const RECENT: usize = 8;
+const RECENT: usize = 7;
+/// So many of them become old at a time.
+const AGED: usize = 4;
 
 /// A flight in half the space, in nanoseconds. What lasts longer than four seconds does not fit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,7 +113,7 @@ impl Flights {
     #[inline]
     pub(crate) fn push(&mut self, vector: u32, generated: GlobalTime, sent: GlobalTime) {
         if self.count as usize == RECENT {
-            self.age(RECENT / 2);
+            self.age(AGED);
         }
         let last = match self.recent().last() {
             Some(last) => Some(last.vector),
@@ -143,7 +148,11 @@ impl Flights {
     /// The first recent ones are no longer recent.
     fn age(&mut self, aged: usize) {
         let since = self.since;
-        self.older.reserve(aged);
+        if self.older.capacity() - self.older.len() < aged {
+            // Not twice as much as before, nor ever more than there can be: there are as many of these as there are pairs.
+            let most = (MAX_FLIGHTS - AGED).saturating_sub(self.older.len());
+            self.older.reserve_exact((self.older.len() / 2).max(AGED).min(most).max(aged));
+        }
         for recent in &self.recent[..aged] {
             self.older.push_back(recent.flight(since));
         }
@@ -168,9 +177,15 @@ impl Flights {
         self.older.len() + self.count as usize
     }
 
-    /// Whether the next one takes more memory.
-    pub(crate) fn would_grow(&self) -> bool {
-        self.count as usize == RECENT && self.older.len() + RECENT / 2 > self.older.capacity()
+    /// Whether one sent at a time takes more memory.
+    #[inline]
+    pub(crate) fn would_grow(&self, sent: GlobalTime) -> bool {
+        let aged = match self.count as usize {
+            RECENT => AGED,
+            count if short(sent.since(self.since)).is_none() => count,
+            _ => return false,
+        };
+        self.older.len() + aged > self.older.capacity()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -380,3 +395,6 @@ impl Flights {
         self.older.capacity() * size_of::<Flight>()
     }
 }
+
+#[cfg(test)]
+mod tests;
