@@ -104,7 +104,8 @@ pub struct Moving {
 #[cfg_attr(feature = "replicon", derive(serde::Serialize, serde::Deserialize))]
 pub struct NetId(pub EntityId);
 
-/// Whose an entity is. Whoever has it, and the server, may write another host: then it is handed over.
+/// Whose an entity is. Whoever has it, and the server, may write another host: then it is handed over. It may be spawned with one, too:
+/// what is made for a player is then its own from the beginning, and starts where its game puts it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "replicon", derive(serde::Serialize, serde::Deserialize))]
 pub struct Owner(pub HostId);

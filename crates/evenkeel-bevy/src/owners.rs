@@ -49,12 +49,15 @@ pub(crate) fn name_removed(removed: On<Remove, NetId>, names: Query<(&NetId, Has
 /// Whatever is to be seen by others gets a name.
 pub(crate) fn enlist(
     mut session: ResMut<Session>,
-    nameless: Query<(Entity, &DeadReckoned, Option<&About>, Has<Transform>), (Without<NetId>, Without<Followed>)>,
-    roster: Res<Roster>,
+    nameless: Query<
+        (Entity, &DeadReckoned, Option<&About>, Option<&Owner>, Has<Transform>),
+        (Without<NetId>, Without<Followed>),
+    >,
+    mut roster: ResMut<Roster>,
     mut complain: Complain,
     mut commands: Commands,
 ) {
-    for (entity, reckoned, about, placed) in &nameless {
+    for (entity, reckoned, about, owner, placed) in &nameless {
         if !placed {
             complain.about(Some(entity), "a DeadReckoned entity needs a Transform, and is left out without one", "");
             continue;
@@ -71,7 +74,10 @@ pub(crate) fn enlist(
         let made = session.part(|mut part, now| part.make(reckoned.config(), about, now).map(|id| (id, part.you())));
         match made {
             Ok((id, Some(you))) => {
-                commands.entity(entity).try_insert((NetId(id), Owner(you), Owned));
+                // One that was spawned for somebody else is handed over at once.
+                let owner = owner.copied().unwrap_or(Owner(you));
+                roster.owners.insert(id, you);
+                commands.entity(entity).try_insert((NetId(id), owner, Owned));
             }
             Err(Refused::Because(why)) => complain.about(Some(entity), "others cannot be told of it", why),
             Ok((_, None)) | Err(Refused::NotReady) => {}

@@ -19,7 +19,8 @@ use std::collections::HashSet;
 /// Carries a [`Session`] by replicon, over whatever backend that has. Add it after `RepliconPlugins`; it brings [`EvenkeelPlugin`].
 ///
 /// Entities are spawned on the server with `Replicated` and [`DeadReckoned`], and replicon brings them to clients. Their `Transform` is
-/// not to be replicated: that is what this is for.
+/// not to be replicated: that is what this is for. What a player owned when it left for good
+/// ([`HubEvent::Left`](evenkeel_net::hub::HubEvent::Left)) is the server's to despawn, or to keep: see [`HubConfig::heir`](evenkeel_net::hub::HubConfig::heir).
 #[derive(Default)]
 pub struct EvenkeelRepliconPlugin {
     /// What does not depend on who carries it.
@@ -133,6 +134,7 @@ fn serve_arrivals(
 
 fn serve_departures(
     mut session: ResMut<Session>,
+    clients: Query<(), With<ConnectedClient>>,
     mut ordered: MessageWriter<ToClients<Down<ORDERED>>>,
     mut unordered: MessageWriter<ToClients<Down<UNORDERED>>>,
     mut unreliable: MessageWriter<ToClients<Down<UNRELIABLE>>>,
@@ -141,6 +143,9 @@ fn serve_departures(
     session.hub(|hub, now| {
         while let Some(outgoing) = hub.poll_transmit(now) {
             let client = Entity::from_bits(outgoing.to.0);
+            if !clients.contains(client) {
+                continue; // It left in this very frame, and backends do not take that lightly.
+            }
             let targets = SendTargets::Single(ClientId::Client(client));
             match outgoing.what {
                 What::Message(bytes) => _ = ordered.write(ToClients { targets, message: Down(bytes.into()) }),

@@ -34,13 +34,15 @@ enum Half {
 }
 
 impl Session {
-    /// Serves a session whose bytes the app carries: by replicon, say.
-    pub fn host(config: HubConfig) -> Result<Self, ConfigError> {
+    /// Serves a session whose bytes the app carries: by replicon, say. A secret that is all zeros is replaced by random bytes.
+    pub fn host(mut config: HubConfig) -> Result<Self, ConfigError> {
+        config.secret = evenkeel_net::secret(config.secret);
         Ok(Self::of(Half::Hub(SyncCell::new(Box::new(Hub::new(config)?)))))
     }
 
     /// Takes part in such a session.
-    pub fn join(config: SeatConfig) -> Result<Self, MessageError> {
+    pub fn join(mut config: SeatConfig) -> Result<Self, MessageError> {
+        config.secret = evenkeel_net::secret(config.secret);
         Ok(Self::of(Half::Seat(SyncCell::new(Box::new(Seat::new(config)?)))))
     }
 

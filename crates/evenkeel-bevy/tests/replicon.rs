@@ -7,7 +7,7 @@ mod common;
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_math::{Quat, Vec3};
-use bevy_replicon::prelude::Replicated;
+use bevy_replicon::prelude::{Replicated, ServerMessages};
 use bevy_time::{Real, Time};
 use bevy_transform::prelude::*;
 use common::{Bed, find, troubles};
@@ -146,6 +146,32 @@ fn an_entity_is_handed_to_a_player_and_taken_back() {
         let seen = bed.seen(client, tank).unwrap();
         assert!(seen.translation.distance(Vec3::X) < 0.1, "player {client} sees {seen:?}");
     }
+}
+
+#[test]
+fn what_is_spawned_for_a_player_is_its_own() {
+    let mut bed = Bed::new(1, FAR);
+    bed.run(2.0);
+    let owner = Owner(bed.host(0));
+    let ship = bed.server.world_mut().spawn((Transform::default(), DeadReckoned::within(0.1), owner, Replicated)).id();
+    bed.run(1.0);
+    let ship = bed.name(ship);
+    let there = bed.there(0, ship).unwrap();
+    let player = bed.clients[0].world().entity(there);
+    assert!(player.contains::<Owned>() && player.get::<Owner>() == Some(&owner));
+}
+
+#[test]
+fn nobody_is_sent_anything_who_has_just_left() {
+    let (mut bed, _) = bed(2, FAR);
+    bed.run(2.0);
+    // Whatever its last datagrams asked for is due in the frame in which it is gone.
+    let gone = bed.connected[0].unwrap();
+    bed.disconnect(0);
+    bed.server.update();
+    let to: Vec<Entity> =
+        bed.server.world().resource::<ServerMessages>().iter_sent().map(|(client, ..)| client).collect();
+    assert!(!to.contains(&gone) && !to.is_empty());
 }
 
 #[test]

@@ -112,6 +112,7 @@ pub mod lobby;
 pub mod metrics;
 pub mod part;
 pub mod report;
+mod secret;
 #[cfg(feature = "sockets")]
 mod server;
 #[cfg(feature = "sockets")]
@@ -125,5 +126,6 @@ pub use client::{Client, ClientConfig, Frame, HostClock, LinkState, Peer, PeerCo
 pub use evenkeel_session::{levels, protocol, seat};
 #[cfg(feature = "sockets")]
 pub use listing::{ListError, list_sessions, list_sessions_blocking};
+pub use secret::secret;
 #[cfg(feature = "sockets")]
 pub use server::{ConditionError, Server, ServerConfig, ServerError, Watcher};

@@ -38,14 +38,3 @@ impl Ticking {
         tokio::time::Instant::now() + std::time::Duration::from_nanos(wait as u64)
     }
 }
-
-/// Random bytes instead of none.
-pub(crate) fn secret(given: [u8; 16]) -> [u8; 16] {
-    use ring::rand::{SecureRandom, SystemRandom};
-    let mut secret = given;
-    if secret == [0; 16] {
-        // Without randomness there is no TLS, and so nobody who could come.
-        let _ = SystemRandom::new().fill(&mut secret);
-    }
-    secret
-}

@@ -60,7 +60,7 @@ impl Bed {
 
     fn made(players: usize, conditions: &str, set_up: fn(&mut App), fixed: bool) -> Self {
         let mut server = app(EvenkeelPlugin { fixed, ..EvenkeelPlugin::default() }, |_| {});
-        server.insert_resource(Session::host(HubConfig::default()).unwrap());
+        server.insert_resource(Session::host(HubConfig { secret: [9; 16], ..HubConfig::default() }).unwrap());
         server.world_mut().resource_mut::<NextState<ServerState>>().set(ServerState::Running);
         let conditions: Conditions = conditions.parse().unwrap();
         let sure = Conditions::delay(conditions.delay);

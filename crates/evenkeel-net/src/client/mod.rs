@@ -162,7 +162,7 @@ impl Client {
 
     fn drive(config: ClientConfig, dialler: Dialler) -> Result<Self, StartError> {
         transport::check(&config.url, &config.connect).map_err(StartError::Transport)?;
-        let seat = SeatConfig { secret: crate::ticking::secret(config.seat.secret), ..config.seat };
+        let seat = SeatConfig { secret: crate::secret(config.seat.secret), ..config.seat };
         let seat = Seat::new(seat).map_err(|error| StartError::Seat(SeatError::Message(error)))?;
         let shared = Arc::new(Shared {
             seat: Mutex::new(seat),

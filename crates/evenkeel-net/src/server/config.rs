@@ -26,7 +26,7 @@ impl ServerConfig {
 /// Gives a session secrets if it has none, and lets its time go on where it was before a restart: it is the time since 1970, unless the session says otherwise.
 pub(super) fn dated(session: HubConfig, now: Instant) -> HubConfig {
     let origin = session.origin.unwrap_or(since_1970() - Duration::from_nanos(now.as_nanos()));
-    HubConfig { origin: Some(origin), secret: crate::ticking::secret(session.secret), ..session }
+    HubConfig { origin: Some(origin), secret: crate::secret(session.secret), ..session }
 }
 
 /// By this host's wall clock.

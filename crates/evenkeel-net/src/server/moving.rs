@@ -21,7 +21,7 @@ impl Server {
     ///
     /// Session time goes on by what the wall clocks of the two machines say has passed: keep them right.
     pub fn import(&self, session: HubConfig, exported: &[u8]) -> Result<(), ServerError> {
-        let session = HubConfig { secret: crate::ticking::secret(session.secret), ..session };
+        let session = HubConfig { secret: crate::secret(session.secret), ..session };
         Ok(self.with_lobby(|lobby, now| lobby.import(session, exported, config::since_1970(), now))?)
     }
 
