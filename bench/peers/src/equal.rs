@@ -1,0 +1,129 @@
+//! At equal bytes: the peers at each of their rates, and ours tuned until it sends as much.
+
+use crate::lineup::{EVERY, Ours, VARIANTS};
+use crate::tracks::{self, Ground, Outcome};
+use anyhow::Result;
+use evenkeel_link::Conditions;
+
+/// So near to each other are equal bytes.
+const EQUAL: f64 = 0.02;
+/// Thresholds of our own curve, in metres: the first sends whatever moves in every tick, nearly.
+const THRESHOLDS: [f64; 16] =
+    [0.0001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 1.7, 3.0, 5.0];
+/// Runs to come near enough.
+const TRIES: usize = 8;
+
+/// A contender at one of its settings.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Ticks between two updates of a peer, or our threshold in metres.
+    pub knob: f64,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// A contender over all its settings.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// Who.
+    pub name: &'static str,
+    /// By falling bytes.
+    pub points: Vec<Point>,
+}
+
+/// A peer at one rate, and ours at as many bytes.
+#[derive(Clone, Debug)]
+pub struct Match {
+    /// The peer.
+    pub name: &'static str,
+    /// At this rate.
+    pub peer: Point,
+    /// Ours, and whether it could be brought to as many bytes: if not, it sends as many as it can, which is less.
+    pub ours: Vec<(Ours, Point, bool)>,
+}
+
+/// What was found on the recorded games.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// The peers.
+    pub peers: Vec<Curve>,
+    /// Ours.
+    pub ours: Vec<Curve>,
+    /// Side by side.
+    pub matches: Vec<Match>,
+}
+
+/// Where everything is run.
+pub struct Arena<'a> {
+    /// The recorded games.
+    pub grounds: &'a [Ground],
+    /// The way to each receiver.
+    pub paths: &'a [Conditions],
+}
+
+impl Arena<'_> {
+    fn ours(&self, ours: Ours, metres: f64) -> Result<Point> {
+        let enter = |now| ours.enter(self.paths.len(), metres, now);
+        Ok(Point { knob: metres, outcome: tracks::run(&enter, self.grounds, self.paths)? })
+    }
+
+    fn peer(&self, variant: &crate::lineup::Variant, every: u32) -> Result<Point> {
+        let enter = |_| Ok(variant.enter(self.paths.len(), every));
+        Ok(Point { knob: f64::from(every), outcome: tracks::run(&enter, self.grounds, self.paths)? })
+    }
+
+    /// Ours at this many bytes per second, from the settings on its curve that send a bit more and a bit less.
+    fn tuned(&self, ours: Ours, curve: &Curve, bytes: f64) -> Result<(Point, bool)> {
+        let near = |point: &Point| (point.outcome.wire_bytes() / bytes - 1.0).abs() <= EQUAL;
+        let below = curve.points.iter().position(|point| point.outcome.wire_bytes() < bytes);
+        let (mut more, mut less) = match below {
+            Some(0) => return Ok((curve.points[0].clone(), near(&curve.points[0]))),
+            None => return Ok((curve.points[curve.points.len() - 1].clone(), false)),
+            Some(n) => (curve.points[n - 1].clone(), curve.points[n].clone()),
+        };
+        for _ in 0..TRIES {
+            if let Some(point) = [&more, &less].into_iter().find(|point| near(point)) {
+                return Ok((point.clone(), true));
+            }
+            let next = self.ours(ours, between(&more, &less, bytes))?;
+            let end = if next.outcome.wire_bytes() >= bytes { &mut more } else { &mut less };
+            *end = next;
+        }
+        // Bytes come in steps here: the one that sends less.
+        Ok((less, false))
+    }
+}
+
+/// A threshold at which so many bytes are to be expected, by interpolation of logarithms; never close to either end, so that steps do
+/// not stop the search.
+fn between(more: &Point, less: &Point, bytes: f64) -> f64 {
+    let [high, low] = [more, less].map(|point| point.outcome.wire_bytes().ln());
+    let share = ((high - bytes.ln()) / (high - low)).clamp(0.1, 0.9);
+    (more.knob.ln() * (1.0 - share) + less.knob.ln() * share).exp()
+}
+
+/// Everything, with the peers at these rates.
+pub fn run(arena: &Arena<'_>, quick: bool, progress: &dyn Fn(&str)) -> Result<Findings> {
+    let rates: Vec<u32> = EVERY.into_iter().filter(|every| !quick || [1, 3, 12].contains(every)).collect();
+    let mut ours = Vec::new();
+    for policy in Ours::ALL {
+        progress(policy.name());
+        let points = THRESHOLDS.iter().map(|metres| arena.ours(policy, *metres)).collect::<Result<_>>()?;
+        ours.push(Curve { name: policy.name(), points });
+    }
+    let (mut peers, mut matches) = (Vec::new(), Vec::new());
+    for variant in &VARIANTS {
+        progress(variant.name);
+        let points = rates.iter().map(|every| arena.peer(variant, *every)).collect::<Result<Vec<_>>>()?;
+        for peer in &points {
+            let tuned = |(policy, curve): (Ours, &Curve)| {
+                let (point, equal) = arena.tuned(policy, curve, peer.outcome.wire_bytes())?;
+                Ok((policy, point, equal))
+            };
+            let ours = Ours::ALL.into_iter().zip(&ours).map(tuned).collect::<Result<_>>()?;
+            matches.push(Match { name: variant.name, peer: peer.clone(), ours });
+        }
+        peers.push(Curve { name: variant.name, points });
+    }
+    Ok(Findings { peers, ours, matches })
+}

@@ -1,0 +1,172 @@
+//! Who is measured, and with which settings. Whoever is to be measured too gets a file of its own and a few lines here.
+
+use crate::contender::{Contender, TICK};
+use crate::evenkeel_heart::{self as ours, Evenkeel};
+use crate::lightyear_peer::{self as lightyear, Lightyear};
+use crate::load::Entrant;
+use crate::parts::Fields;
+use crate::replicon::{self, Replicon};
+use anyhow::Result;
+use evenkeel::{Budget, Duration, GlobalTime, Threshold};
+use std::f64::consts::PI;
+
+/// How far our receivers' clocks are off, in turns one way and the other: the most that `evenkeel bench` finds in 99 % of all moments
+/// on paths of 5 to 400 ms. The peers' clients get a perfect clock wherever they have use for one.
+const CLOCK_ERROR: Duration = Duration::from_micros(400);
+
+/// How often the peers send, in ticks.
+pub const EVERY: [u32; 7] = [1, 2, 3, 4, 6, 12, 20];
+
+/// How a peer is set up for the recorded games.
+#[derive(Clone, Copy, Debug)]
+pub enum Peer {
+    /// bevy_replicon.
+    Replicon(Fields, replicon::Shows),
+    /// lightyear.
+    Lightyear(Fields, lightyear::Shows),
+}
+
+/// A peer in one of its forms.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// What tables call it.
+    pub name: &'static str,
+    /// Why it is set up like this.
+    pub why: &'static str,
+    /// How it is.
+    pub peer: Peer,
+}
+
+const fn fields(quantised: bool, motion: bool) -> Fields {
+    Fields { quantised, motion }
+}
+
+/// The peers in all forms that are measured on recorded games.
+pub const VARIANTS: [Variant; 9] = [
+    Variant {
+        name: "replicon",
+        why: "as it comes: the newest position received; velocities would be bytes for nothing",
+        peer: Peer::Replicon(fields(false, false), replicon::Shows::Received),
+    },
+    Variant {
+        name: "replicon, quantised",
+        why: "the same in our quantiser's bits",
+        peer: Peer::Replicon(fields(true, false), replicon::Shows::Received),
+    },
+    Variant {
+        name: "replicon, extrapolated",
+        why: "the game's client moves it on by its velocity since it came: no common clock is needed",
+        peer: Peer::Replicon(fields(false, true), replicon::Shows::SinceArrival),
+    },
+    Variant {
+        name: "replicon, quantised, extrapolated",
+        why: "the same in our quantiser's bits, along our arcs and parabolas",
+        peer: Peer::Replicon(fields(true, true), replicon::Shows::SinceArrival),
+    },
+    Variant {
+        name: "replicon, quantised, perfect clock",
+        why: "moved on since the server's tick by a perfect clock that the game would have to bring: the best that can be built on it",
+        peer: Peer::Replicon(fields(true, true), replicon::Shows::SinceTick),
+    },
+    Variant {
+        name: "lightyear",
+        why: "as it comes: interpolation with its default delays; it needs positions only",
+        peer: Peer::Lightyear(fields(false, false), lightyear::Shows::Interpolated),
+    },
+    Variant {
+        name: "lightyear, quantised",
+        why: "the same in our quantiser's bits",
+        peer: Peer::Lightyear(fields(true, false), lightyear::Shows::Interpolated),
+    },
+    Variant {
+        name: "lightyear, quantised, short delay",
+        why: "one interval behind the server and no margin for jitter: the shortest delay that its settings allow",
+        peer: Peer::Lightyear(fields(true, false), lightyear::Shows::InterpolatedShortly),
+    },
+    Variant {
+        name: "lightyear, quantised, smooth",
+        why: "at least 300 ms behind the server, so that every receiver has something to interpolate towards, as its documentation asks",
+        peer: Peer::Lightyear(fields(true, false), lightyear::Shows::InterpolatedSmoothly),
+    },
+];
+
+impl Variant {
+    /// One that sends every so many ticks.
+    pub fn enter(&self, receivers: usize, every: u32) -> Box<dyn Contender> {
+        match self.peer {
+            Peer::Replicon(fields, shows) => {
+                Box::new(Replicon::new(replicon::Setup { receivers, fields, every, shows }))
+            }
+            Peer::Lightyear(fields, shows) => {
+                Box::new(Lightyear::new(lightyear::Setup { receivers, fields, every, shows }))
+            }
+        }
+    }
+}
+
+/// Which of our policies, and how it is told how much to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ours {
+    /// Everything that is due to everybody.
+    Base,
+    /// The policy `even`: at half the threshold, and half of what is due then.
+    Even,
+}
+
+impl Ours {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Base, Self::Even];
+
+    /// What tables call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Base => "Evenkeel, base",
+            Self::Even => "Evenkeel, even",
+        }
+    }
+
+    /// One with this threshold in metres. Nobody is judged by headings, so none becomes due for its heading.
+    pub fn enter(self, receivers: usize, metres: f64, now: GlobalTime) -> Result<Box<dyn Contender>> {
+        let (policy, budget, metres) = match self {
+            Self::Base => ("base", Budget::Unlimited, metres),
+            Self::Even => ("even", Budget::of_base(1, 2), metres / 2.0),
+        };
+        let threshold = Threshold::within(metres).turning(PI);
+        let (history, clock_error) = (Duration::from_secs(3), CLOCK_ERROR);
+        let setup = ours::Setup { receivers, policy, budget, threshold, books: true, history, clock_error };
+        Ok(Box::new(Evenkeel::new(setup, now)?))
+    }
+}
+
+/// Everybody whose server is timed.
+pub fn entrants(receivers: usize, now: GlobalTime) -> Result<Vec<Entrant>> {
+    let replicon = |quantised| {
+        let (fields, shows) = (fields(quantised, true), replicon::Shows::Received);
+        Box::new(Replicon::new(replicon::Setup { receivers, fields, every: 1, shows }))
+    };
+    let lightyear = |quantised| {
+        let (fields, shows) = (fields(quantised, true), lightyear::Shows::Received);
+        Box::new(Lightyear::new(lightyear::Setup { receivers, fields, every: 1, shows }))
+    };
+    let evenkeel = |books| -> Result<Box<Evenkeel>> {
+        // No heartbeat: the peers have none either.
+        let threshold = Threshold::within(0.1).at_least_every(Duration::from_secs(1_000_000));
+        let (policy, budget, history, clock_error) =
+            ("base", Budget::Unlimited, Duration::from_secs(2), Duration::ZERO);
+        let setup = ours::Setup { receivers, policy, budget, threshold, books, history, clock_error };
+        Ok(Box::new(Evenkeel::new(setup, now)?))
+    };
+    Ok(vec![
+        Entrant::new("bevy_replicon", false, replicon(false)),
+        Entrant::new("bevy_replicon, quantised", false, replicon(true)),
+        Entrant::new("lightyear", false, lightyear(false)),
+        Entrant::new("lightyear, quantised", false, lightyear(true)),
+        Entrant::new("Evenkeel", true, evenkeel(true)?),
+        Entrant::new("Evenkeel, no books", true, evenkeel(false)?),
+    ])
+}
+
+/// Times per second.
+pub fn hertz(every: u32) -> f64 {
+    1.0 / (f64::from(every) * TICK.as_secs_f64())
+}

@@ -1,0 +1,110 @@
+//! The network between a server and its receivers: the same delays and losses for everybody, in virtual time.
+
+use crate::contender::Parcel;
+use anyhow::Result;
+use evenkeel::{Duration, GlobalTime};
+use evenkeel_link::{Conditions, Fate, Path};
+use std::collections::{BTreeMap, HashMap};
+
+/// What IPv4 and UDP add to every datagram.
+pub const HEADER: u64 = 28;
+
+/// Whom a parcel is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// From the server to a receiver.
+    Down,
+    /// From a receiver to the server.
+    Up,
+}
+
+/// What went one way of one connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traffic {
+    /// Bytes of the contender's own.
+    pub bytes: u64,
+    /// Datagrams.
+    pub datagrams: u64,
+}
+
+impl Traffic {
+    /// Bytes with what carries them.
+    pub fn on_the_wire(&self) -> u64 {
+        self.bytes + self.datagrams * HEADER
+    }
+}
+
+/// The network.
+pub struct Network {
+    /// Down and up, by receiver.
+    paths: Vec<[Path; 2]>,
+    under_way: BTreeMap<(GlobalTime, u64), (Way, Parcel)>,
+    serial: u64,
+    /// When the last ordered parcel of a channel arrives.
+    ordered: HashMap<(usize, Way, usize), GlobalTime>,
+    traffic: Vec<[Traffic; 2]>,
+    /// How many were sent in this nanosecond and on this path, so that no two share their fate.
+    sent: HashMap<(usize, Way), (GlobalTime, i64)>,
+}
+
+impl Network {
+    /// One connection for each of these conditions, the same both ways.
+    pub fn new(conditions: &[Conditions], seed: u64) -> Result<Self> {
+        let path = |n: usize, way: u64| Path::new(conditions[n].clone(), seed, 2 * n as u64 + way);
+        let paths = (0..conditions.len()).map(|n| Ok([path(n, 0)?, path(n, 1)?])).collect::<Result<Vec<_>>>()?;
+        let traffic = vec![[Traffic::default(); 2]; paths.len()];
+        let (under_way, ordered, sent) = (BTreeMap::new(), HashMap::new(), HashMap::new());
+        Ok(Self { paths, under_way, serial: 0, ordered, traffic, sent })
+    }
+
+    /// What went to, and came from, a receiver since the last [`reset`](Self::reset).
+    pub fn traffic(&self, receiver: usize, way: Way) -> Traffic {
+        self.traffic[receiver][way as usize]
+    }
+
+    /// Counts from now on.
+    pub fn reset(&mut self) {
+        self.traffic.fill([Traffic::default(); 2]);
+    }
+
+    /// Sends a parcel. What must arrive is sent again a round trip and a bit after each loss, and counted again.
+    pub fn send(&mut self, way: Way, parcel: Parcel, now: GlobalTime) {
+        let mut sent = self.moment(parcel.receiver, way, now);
+        let count = &mut self.traffic[parcel.receiver][way as usize];
+        let path = &self.paths[parcel.receiver][way as usize];
+        let again = path.conditions().delay * 2 + Duration::from_millis(50);
+        loop {
+            count.bytes += parcel.bytes.len() as u64;
+            count.datagrams += 1;
+            match path.fate(sent) {
+                Fate::Arrives { at, .. } => return self.put(way, parcel, at),
+                Fate::Lost if !parcel.reliable => return,
+                Fate::Lost => sent += again,
+            }
+        }
+    }
+
+    fn moment(&mut self, receiver: usize, way: Way, now: GlobalTime) -> GlobalTime {
+        let last = self.sent.entry((receiver, way)).or_insert((now, 0));
+        *last = if last.0 == now { (now, last.1 + 1) } else { (now, 0) };
+        now + Duration::from_nanos(last.1)
+    }
+
+    fn put(&mut self, way: Way, parcel: Parcel, mut at: GlobalTime) {
+        if parcel.reliable {
+            let last = self.ordered.entry((parcel.receiver, way, parcel.channel)).or_insert(at);
+            at = at.max(*last);
+            *last = at;
+        }
+        self.serial += 1;
+        self.under_way.insert((at, self.serial), (way, parcel));
+    }
+
+    /// The next parcel that has arrived by now, and when it did.
+    pub fn arrived(&mut self, now: GlobalTime) -> Option<(Way, Parcel, GlobalTime)> {
+        let next = self.under_way.first_entry().filter(|next| next.key().0 <= now)?;
+        let at = next.key().0;
+        let (way, parcel) = next.remove();
+        Some((way, parcel, at))
+    }
+}

@@ -1,0 +1,197 @@
+//! What was found, for people and for programs.
+
+use crate::equal::{Curve, Findings, Match, Point};
+use crate::lineup::{Ours, VARIANTS, hertz};
+use crate::load::{Cost, Scenario, Size};
+use crate::machine;
+use crate::tracks::Outcome;
+use crate::verdict::Verdict;
+use evenkeel_lab::report::Sheet;
+use evenkeel_lab::study::Exhibit;
+use evenkeel_link::Conditions;
+use serde_json::{Map, Value, json};
+
+/// The version of the JSON form.
+const JSON_VERSION: u32 = 1;
+
+/// A whole run.
+pub struct Report {
+    /// What the servers had to do.
+    pub size: Size,
+    /// What it cost them.
+    pub costs: Vec<Cost>,
+    /// The recorded games.
+    pub traces: Vec<String>,
+    /// The way to each receiver.
+    pub paths: Vec<Conditions>,
+    /// What was shown, if that was measured.
+    pub findings: Option<Findings>,
+    /// What was aimed at.
+    pub verdicts: Vec<Verdict>,
+}
+
+fn table(title: String, head: &[&str], rows: Vec<Vec<String>>) -> Exhibit {
+    let head = head.iter().map(|name| (*name).to_owned()).collect();
+    Exhibit::Table { title, note: String::new(), head, rows }
+}
+
+impl Report {
+    /// Tables and verdicts.
+    pub fn to_text(&self) -> String {
+        let mut exhibits: Vec<Exhibit> = Vec::new();
+        if !self.costs.is_empty() {
+            exhibits.extend(Scenario::ALL.map(|scenario| self.cost_table(scenario)));
+        }
+        if let Some(findings) = &self.findings {
+            exhibits.extend([self.curve_table(findings), match_table(findings)]);
+        }
+        let note = "CPU is the server's thread time per tick; ns per pair is the mean for each entity and receiver. Bytes are per second and \
+            receiver; on the wire with 28 bytes of IPv4 and UDP per datagram. Errors are in metres. README.md says how everything is measured.";
+        let sheet = Sheet { note: note.into(), exhibits, ..Sheet::default() };
+        let verdicts: String = self.verdicts.iter().map(Verdict::line).collect();
+        format!(" {}\n\n{}\n{verdicts}", self.heading(), sheet.to_text())
+    }
+
+    fn heading(&self) -> String {
+        let versions =
+            machine::versions().iter().map(|(name, version)| format!("{name} {version}")).collect::<Vec<_>>();
+        format!("{}; {}; {}", versions.join(", "), machine::processor(), machine::date())
+    }
+
+    fn cost_table(&self, scenario: Scenario) -> Exhibit {
+        let Size { entities, receivers, ticks } = self.size;
+        let head = ["", "CPU ms, median", "mean", "ns per pair", "kB/s", "kB/s back", "B per update"];
+        let row = |cost: &Cost| {
+            vec![
+                cost.name.to_owned(),
+                format!("{:.2}", cost.median * 1e3),
+                format!("{:.2}", cost.mean * 1e3),
+                format!("{:.0}", cost.nanos_per_pair),
+                format!("{:.1}", cost.bytes_per_second / 1e3),
+                format!("{:.1}", cost.bytes_per_second_back / 1e3),
+                cost.bytes_per_update.map_or("-".into(), |bytes| format!("{bytes:.1}")),
+            ]
+        };
+        let rows = self.costs.iter().filter(|cost| cost.scenario == scenario).map(row).collect();
+        let what = scenario.name();
+        table(format!("Serving {entities} entities to {receivers} receivers, {what}, {ticks} ticks"), &head, rows)
+    }
+
+    fn curve_table(&self, findings: &Findings) -> Exhibit {
+        let mut head = vec!["".to_owned(), "setting".into(), "B/s".into(), "on the wire".into()];
+        head.extend(["mean m", "p99 m", "spread", "worst mean"].map(String::from));
+        head.extend(self.paths.iter().map(|path| format!("{:.0} ms", path.delay.as_millis_f64())));
+        let row = |name: &str, setting: String, outcome: &Outcome| {
+            let mut row = vec![name.to_owned(), setting];
+            row.extend([outcome.mean_of(|seen| seen.bytes), outcome.wire_bytes()].map(|bytes| format!("{bytes:.0}")));
+            row.extend(figures(outcome));
+            row.extend(outcome.receivers.iter().map(|seen| format!("{:.2}", seen.mean)));
+            row
+        };
+        let peer = |curve: &Curve| -> Vec<Vec<String>> {
+            let one = |p: &Point| row(curve.name, format!("{:.0} Hz", hertz(p.knob as u32)), &p.outcome);
+            curve.points.iter().map(one).collect()
+        };
+        let ours = |curve: &Curve| -> Vec<Vec<String>> {
+            curve.points.iter().map(|p| row(curve.name, format!("{} m", p.knob), &p.outcome)).collect()
+        };
+        let rows = findings.peers.iter().flat_map(peer).chain(findings.ours.iter().flat_map(ours)).collect();
+        Exhibit::Table {
+            title: format!("Shown against real, {}", self.traces.join(" and ")),
+            note: String::new(),
+            head,
+            rows,
+        }
+    }
+
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "version": JSON_VERSION,
+            "date": machine::date(),
+            "machine": machine::processor(),
+            "load_average": machine::load_average(),
+            "versions": machine::versions().into_iter().map(|(name, version)| (name.to_owned(), json!(version))).collect::<Map<_, _>>(),
+            "settings": VARIANTS.iter().map(|v| (v.name.to_owned(), json!(v.why))).collect::<Map<_, _>>(),
+            "load": {
+                "entities": self.size.entities,
+                "receivers": self.size.receivers,
+                "ticks": self.size.ticks,
+                "rows": self.costs.iter().map(cost_to_json).collect::<Vec<_>>(),
+            },
+            "traces": self.traces,
+            "paths": self.paths.iter().map(Conditions::to_string).collect::<Vec<_>>(),
+            "curves": self.findings.iter().flat_map(|f| f.peers.iter().chain(&f.ours)).map(curve_to_json).collect::<Vec<_>>(),
+            "equal_bytes": self.findings.iter().flat_map(|f| &f.matches).map(match_to_json).collect::<Vec<_>>(),
+            "verdicts": self.verdicts.iter().map(|v| json!({"target": v.target, "holds": v.holds, "found": v.found})).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Verdict {
+    fn line(&self) -> String {
+        format!(" {:<14} {:<74} {}\n", if self.holds { "holds" } else { "does not hold" }, self.target, self.found)
+    }
+}
+
+fn figures(outcome: &Outcome) -> [String; 4] {
+    [outcome.mean, outcome.p99, outcome.std, outcome.max].map(|metres| format!("{metres:.3}"))
+}
+
+/// The peers at each rate, and ours at as many bytes below them.
+fn match_table(findings: &Findings) -> Exhibit {
+    let head = ["", "setting", "on the wire", "mean m", "p99 m", "spread", "worst mean"];
+    let row = |name: &str, setting: String, point: &Point| {
+        let mut row = vec![name.to_owned(), setting, format!("{:.0}", point.outcome.wire_bytes())];
+        row.extend(figures(&point.outcome));
+        row
+    };
+    let rows = findings.matches.iter().flat_map(|one: &Match| {
+        let peer = row(one.name, format!("{:.0} Hz", hertz(one.peer.knob as u32)), &one.peer);
+        let ours = one.ours.iter().map(|(policy, point, equal): &(Ours, Point, bool)| {
+            let bytes = if *equal { "" } else { ", fewer bytes" };
+            row(&format!("  {}", policy.name()), format!("{:.4} m{bytes}", point.knob), point)
+        });
+        [peer].into_iter().chain(ours).collect::<Vec<_>>()
+    });
+    table("At equal bytes on the wire, within 2 %".into(), &head, rows.collect())
+}
+
+fn cost_to_json(cost: &Cost) -> Value {
+    json!({
+        "name": cost.name,
+        "scenario": cost.scenario.name(),
+        "cpu_ms_median": cost.median * 1e3,
+        "cpu_ms_mean": cost.mean * 1e3,
+        "ns_per_pair": cost.nanos_per_pair,
+        "bytes_per_second": cost.bytes_per_second,
+        "bytes_per_second_back": cost.bytes_per_second_back,
+        "bytes_per_update": cost.bytes_per_update,
+    })
+}
+
+fn point_to_json(point: &Point) -> Value {
+    let Outcome { receivers, mean, p99, std, max } = &point.outcome;
+    let receivers = receivers.iter().map(|seen| {
+        json!({
+            "mean": seen.mean, "p99": seen.p99, "unseen": seen.unseen, "bytes_per_second": seen.bytes,
+            "wire_bytes_per_second": seen.wire_bytes, "datagrams_per_second": seen.datagrams, "bytes_per_second_back": seen.bytes_back,
+        })
+    });
+    json!({
+        "knob": point.knob, "mean": mean, "p99": p99, "std": std, "max": max,
+        "wire_bytes_per_second": point.outcome.wire_bytes(), "receivers": receivers.collect::<Vec<_>>(),
+    })
+}
+
+fn curve_to_json(curve: &Curve) -> Value {
+    json!({ "name": curve.name, "points": curve.points.iter().map(point_to_json).collect::<Vec<_>>() })
+}
+
+fn match_to_json(one: &Match) -> Value {
+    let ours = one
+        .ours
+        .iter()
+        .map(|(policy, point, equal)| json!({ "name": policy.name(), "equal": equal, "point": point_to_json(point) }));
+    json!({ "name": one.name, "peer": point_to_json(&one.peer), "ours": ours.collect::<Vec<_>>() })
+}
