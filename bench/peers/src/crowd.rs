@@ -6,6 +6,7 @@ use evenkeel_link::Noise;
 use std::f64::consts::{PI, TAU};
 
 /// One entity on its course.
+#[derive(Clone)]
 struct Walker {
     course: Motion,
     /// The tick at which it took it.
@@ -14,6 +15,7 @@ struct Walker {
 }
 
 /// All of them.
+#[derive(Clone)]
 pub struct Crowd {
     walkers: Vec<Walker>,
     noise: Noise,

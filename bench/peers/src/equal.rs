@@ -1,22 +1,21 @@
 //! At equal bytes: the peers at each of their rates, and ours tuned until it sends as much.
 
-use crate::lineup::{EVERY, Ours, VARIANTS};
+use crate::lineup::{EVERY, Ours, Variant};
 use crate::tracks::{self, Ground, Outcome};
 use anyhow::Result;
 use evenkeel_link::Conditions;
 
 /// So near to each other are equal bytes.
 const EQUAL: f64 = 0.02;
-/// Thresholds of our own curve, in metres: the first sends whatever moves in every tick, nearly.
-const THRESHOLDS: [f64; 16] =
-    [0.0001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 1.7, 3.0, 5.0];
+/// How our own curve is sampled: the first sends whatever moves in every tick.
+const KNOBS: [f64; 12] = [-6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
 /// Runs to come near enough.
 const TRIES: usize = 8;
 
 /// A contender at one of its settings.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Ticks between two updates of a peer, or our threshold in metres.
+    /// Ticks between two updates of a peer, or our own knob.
     pub knob: f64,
     /// What came of it.
     pub outcome: Outcome,
@@ -38,7 +37,7 @@ pub struct Match {
     pub name: &'static str,
     /// At this rate.
     pub peer: Point,
-    /// Ours, and whether it could be brought to as many bytes: if not, it sends as many as it can, which is less.
+    /// Ours, and whether it could be brought to as many bytes. If not, it mostly has no use for so many.
     pub ours: Vec<(Ours, Point, bool)>,
 }
 
@@ -62,12 +61,12 @@ pub struct Arena<'a> {
 }
 
 impl Arena<'_> {
-    fn ours(&self, ours: Ours, metres: f64) -> Result<Point> {
-        let enter = |now| ours.enter(self.paths.len(), metres, now);
-        Ok(Point { knob: metres, outcome: tracks::run(&enter, self.grounds, self.paths)? })
+    fn ours(&self, ours: Ours, knob: f64) -> Result<Point> {
+        let enter = |now| ours.enter(self.paths.len(), knob, now);
+        Ok(Point { knob, outcome: tracks::run(&enter, self.grounds, self.paths)? })
     }
 
-    fn peer(&self, variant: &crate::lineup::Variant, every: u32) -> Result<Point> {
+    fn peer(&self, variant: &Variant, every: u32) -> Result<Point> {
         let enter = |_| Ok(variant.enter(self.paths.len(), every));
         Ok(Point { knob: f64::from(every), outcome: tracks::run(&enter, self.grounds, self.paths)? })
     }
@@ -94,25 +93,25 @@ impl Arena<'_> {
     }
 }
 
-/// A threshold at which so many bytes are to be expected, by interpolation of logarithms; never close to either end, so that steps do
+/// The knob at which so many bytes are to be expected, by the logarithms of both; never close to either end, so that steps do
 /// not stop the search.
 fn between(more: &Point, less: &Point, bytes: f64) -> f64 {
     let [high, low] = [more, less].map(|point| point.outcome.wire_bytes().ln());
     let share = ((high - bytes.ln()) / (high - low)).clamp(0.1, 0.9);
-    (more.knob.ln() * (1.0 - share) + less.knob.ln() * share).exp()
+    more.knob * (1.0 - share) + less.knob * share
 }
 
-/// Everything, with the peers at these rates.
-pub fn run(arena: &Arena<'_>, quick: bool, progress: &dyn Fn(&str)) -> Result<Findings> {
+/// These peers at all their rates, or at a few of them if it must be quick, and ours beside them.
+pub fn run(arena: &Arena<'_>, variants: &[Variant], quick: bool, progress: &dyn Fn(&str)) -> Result<Findings> {
     let rates: Vec<u32> = EVERY.into_iter().filter(|every| !quick || [1, 3, 12].contains(every)).collect();
     let mut ours = Vec::new();
     for policy in Ours::ALL {
         progress(policy.name());
-        let points = THRESHOLDS.iter().map(|metres| arena.ours(policy, *metres)).collect::<Result<_>>()?;
+        let points = KNOBS.iter().map(|knob| arena.ours(policy, *knob)).collect::<Result<_>>()?;
         ours.push(Curve { name: policy.name(), points });
     }
     let (mut peers, mut matches) = (Vec::new(), Vec::new());
-    for variant in &VARIANTS {
+    for variant in variants {
         progress(variant.name);
         let points = rates.iter().map(|every| arena.peer(variant, *every)).collect::<Result<Vec<_>>>()?;
         for peer in &points {

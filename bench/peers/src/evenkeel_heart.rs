@@ -1,6 +1,6 @@
 //! Evenkeel: the heart's sender in lockstep with real receivers, receipts included.
 
-use crate::contender::{Contender, Parcel};
+use crate::contender::{Contender, Parcel, TICK};
 use crate::parts::{FORMAT, LONGEST};
 use anyhow::{Context, Result};
 use bytes::Bytes;
@@ -79,6 +79,17 @@ fn host(receiver: usize) -> HostId {
     HostId(receiver as u32 + 1)
 }
 
+/// Heartbeats come in whole ticks. One that lies between is the shorter for some entities and the longer for others, so that bytes can be
+/// brought to any number.
+fn in_whole_ticks(id: u32, threshold: Threshold) -> Threshold {
+    let ticks = (threshold.time.as_secs_f64() / TICK.as_secs_f64()).max(1.0);
+    // Multiples of the golden ratio fill the interval evenly, in whatever order entities come.
+    let longer = (f64::from(id) * 0.618_033_988_75).fract() < ticks.fract();
+    // Half a tick less, so that no rounding makes it one more.
+    let ticks = ticks.floor() + f64::from(u8::from(longer)) - 0.5;
+    threshold.at_least_every(TICK.mul_f64(ticks))
+}
+
 /// What a receiver takes for the time.
 fn clock(setup: &Setup, receiver: usize, now: GlobalTime) -> GlobalTime {
     if receiver.is_multiple_of(2) { now + setup.clock_error } else { now - setup.clock_error }
@@ -87,7 +98,7 @@ fn clock(setup: &Setup, receiver: usize, now: GlobalTime) -> GlobalTime {
 impl Contender for Evenkeel {
     fn spawn(&mut self, id: u32, pose: &Pose, now: GlobalTime) -> Result<()> {
         self.take_in()?;
-        self.sender.add_entity(EntityId(id), self.setup.threshold, now)?;
+        self.sender.add_entity(EntityId(id), in_whole_ticks(id, self.setup.threshold), now)?;
         self.poses.insert(id, *pose);
         Ok(())
     }

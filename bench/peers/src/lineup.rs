@@ -109,7 +109,7 @@ impl Variant {
 pub enum Ours {
     /// Everything that is due to everybody.
     Base,
-    /// The policy `even`: at half the threshold, and half of what is due then.
+    /// The policy `even`: more becomes due, and 70 % of it is sent, to whom it helps most.
     Even,
 }
 
@@ -125,13 +125,35 @@ impl Ours {
         }
     }
 
-    /// One with this threshold in metres. Nobody is judged by headings, so none becomes due for its heading.
-    pub fn enter(self, receivers: usize, metres: f64, now: GlobalTime) -> Result<Box<dyn Contender>> {
-        let (policy, budget, metres) = match self {
-            Self::Base => ("base", Budget::Unlimited, metres),
-            Self::Even => ("even", Budget::of_base(1, 2), metres / 2.0),
+    /// When vectors are due, and what share of them is sent, by one knob: at 0 as usual, below for more bytes, above for fewer.
+    fn settings(self, knob: f64) -> (Threshold, f64) {
+        let due = |knob: f64| {
+            // A heartbeat makes up for what was lost, so whoever has bytes to spare spends them on more of those.
+            let (metres, seconds) = (0.05 * knob.max(0.0).exp2(), (knob.min(0.0) + knob.max(0.0) / 3.0).exp2());
+            // Nobody is judged by headings, so nothing becomes due for its heading.
+            Threshold::within(metres).turning(PI).at_least_every(Duration::from_secs_f64(seconds.min(3.0)))
         };
-        let threshold = Threshold::within(metres).turning(PI);
+        match self {
+            Self::Base => (due(knob), 1.0),
+            Self::Even => (due(knob - 0.5), 0.7),
+        }
+    }
+
+    /// The settings for people.
+    pub fn describe(self, knob: f64) -> String {
+        let (threshold, _) = self.settings(knob);
+        let (metres, seconds) = (threshold.tolerance.value(), threshold.time.as_secs_f64());
+        let policy = if self == Self::Base { "base" } else { "even" };
+        format!("{policy} {metres:.2} m {seconds:.2} s")
+    }
+
+    /// One with this knob.
+    pub fn enter(self, receivers: usize, knob: f64, now: GlobalTime) -> Result<Box<dyn Contender>> {
+        let (threshold, share) = self.settings(knob);
+        let (policy, budget) = match self {
+            Self::Base => ("base", Budget::Unlimited),
+            Self::Even => ("even", Budget::OfBase { share }),
+        };
         let (history, clock_error) = (Duration::from_secs(3), CLOCK_ERROR);
         let setup = ours::Setup { receivers, policy, budget, threshold, books: true, history, clock_error };
         Ok(Box::new(Evenkeel::new(setup, now)?))
@@ -157,12 +179,12 @@ pub fn entrants(receivers: usize, now: GlobalTime) -> Result<Vec<Entrant>> {
         Ok(Box::new(Evenkeel::new(setup, now)?))
     };
     Ok(vec![
-        Entrant::new("bevy_replicon", false, replicon(false)),
-        Entrant::new("bevy_replicon, quantised", false, replicon(true)),
-        Entrant::new("lightyear", false, lightyear(false)),
-        Entrant::new("lightyear, quantised", false, lightyear(true)),
-        Entrant::new("Evenkeel", true, evenkeel(true)?),
-        Entrant::new("Evenkeel, no books", true, evenkeel(false)?),
+        Entrant::new("bevy_replicon", false, replicon(false), now),
+        Entrant::new("bevy_replicon, quantised", false, replicon(true), now),
+        Entrant::new("lightyear", false, lightyear(false), now),
+        Entrant::new("lightyear, quantised", false, lightyear(true), now),
+        Entrant::new("Evenkeel", true, evenkeel(true)?, now),
+        Entrant::new("Evenkeel, no books", true, evenkeel(false)?, now),
     ])
 }
 

@@ -2,12 +2,14 @@
 
 use crate::contender::{Contender, TICK};
 use crate::crowd::Crowd;
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use cpu_time::ThreadTime;
-use evenkeel::{GlobalTime, Pose, Vec3};
+use evenkeel::{GlobalTime, Vec3};
 
 /// No receiver may be further off than this once everything has arrived, in metres: ours have a threshold of 0.1 m.
 const TOLERANCE: f64 = 0.12;
+/// The crowd's motions follow from it.
+const SEED: u64 = 1;
 /// Ticks before a scenario counts.
 const SETTLE: u32 = 20;
 /// So long may connecting and spawning take, in ticks.
@@ -64,6 +66,9 @@ pub struct Entrant {
     told: Vec<Vec3>,
     /// Whether it is told everything, and finds out itself what is due.
     decides: bool,
+    /// What moves: the same for everybody.
+    crowd: Crowd,
+    now: GlobalTime,
     /// Seconds, bytes down and bytes up of every tick.
     ticks: Vec<(f64, u64, u64)>,
 }
@@ -98,27 +103,62 @@ pub struct Size {
     pub receivers: usize,
     /// Ticks of each scenario.
     pub ticks: u32,
+    /// Ticks that a contender has in a row before the next has its turn.
+    pub block: u32,
 }
 
 impl Entrant {
     /// A contender that is told what is due, or one that `decides`.
-    pub fn new(name: &'static str, decides: bool, contender: Box<dyn Contender>) -> Self {
-        Self { name, contender, told: Vec::new(), decides, ticks: Vec::new() }
+    pub fn new(name: &'static str, decides: bool, contender: Box<dyn Contender>, now: GlobalTime) -> Self {
+        let (crowd, told, ticks) = (Crowd::new(0, SEED), Vec::new(), Vec::new());
+        Self { name, contender, told, decides, crowd, now, ticks }
     }
 
-    fn tell(&mut self, poses: &[(u32, Pose)], due: impl Fn(u32) -> bool) {
-        self.told.resize(poses.len(), Vec3::ZERO);
-        for (id, pose) in poses {
-            let due = due(*id);
-            if due || self.decides {
-                self.told[*id as usize] = pose.position();
-            }
-            self.contender.tell(*id, pose, due);
+    /// Goes on until every receiver shows everything.
+    fn settle(&mut self, size: &Size) -> Result<()> {
+        self.crowd = Crowd::new(size.entities, SEED);
+        self.told = vec![Vec3::ZERO; size.entities as usize];
+        for (id, pose) in self.crowd.poses() {
+            self.contender.spawn(id, &pose, self.now)?;
         }
+        for _ in 0..PATIENCE {
+            self.tick(size, Scenario::AllDue)?;
+            let everything = size.entities as usize;
+            if (0..size.receivers).all(|receiver| self.check(receiver).0 == everything) {
+                return Ok(());
+            }
+        }
+        bail!("after {PATIENCE} ticks a receiver of {} still does not show every entity", self.name)
+    }
+
+    /// So many ticks in a row. At the end every receiver must have everything.
+    fn play(&mut self, size: &Size, scenario: Scenario, ticks: u32) -> Result<()> {
+        for tick in 1..=ticks {
+            self.tick(size, scenario)?;
+            if tick % 10 == 0 || tick == ticks {
+                self.assert_applied(size, scenario)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One tick: everything moves, the game tells, the server serves, the receivers follow.
+    fn tick(&mut self, size: &Size, scenario: Scenario) -> Result<()> {
+        self.now += TICK;
+        self.crowd.step(|entity, tick| scenario.turns(entity, tick));
+        for (id, pose) in self.crowd.poses() {
+            let due = scenario.due(id, self.crowd.tick());
+            if due || self.decides {
+                self.told[id as usize] = pose.position();
+            }
+            self.contender.tell(id, &pose, due);
+        }
+        self.exchange(size.receivers)
     }
 
     /// One tick of the server, timed, and a frame of every receiver.
-    fn tick(&mut self, receivers: usize, now: GlobalTime) -> Result<()> {
+    fn exchange(&mut self, receivers: usize) -> Result<()> {
+        let now = self.now;
         let started = ThreadTime::now();
         self.contender.serve(now)?;
         let seconds = started.elapsed().as_secs_f64();
@@ -138,10 +178,10 @@ impl Entrant {
     }
 
     /// How many entities a receiver shows, and how far off the worst is.
-    fn check(&mut self, receiver: usize, now: GlobalTime) -> (usize, f64) {
+    fn check(&mut self, receiver: usize) -> (usize, f64) {
         let (mut shown, mut worst) = (0, 0f64);
         let told = &self.told;
-        self.contender.show(receiver, now, &mut |id, place| {
+        self.contender.show(receiver, self.now, &mut |id, place| {
             shown += 1;
             worst = worst.max(place.distance(told[id as usize]));
         });
@@ -149,9 +189,9 @@ impl Entrant {
     }
 
     /// Fails unless every receiver has every entity where it was last told to be.
-    fn assert_applied(&mut self, size: &Size, scenario: Scenario, now: GlobalTime) -> Result<()> {
+    fn assert_applied(&mut self, size: &Size, scenario: Scenario) -> Result<()> {
         for receiver in 0..size.receivers {
-            let (shown, worst) = self.check(receiver, now);
+            let (shown, worst) = self.check(receiver);
             let (name, scenario) = (self.name, scenario.name());
             ensure!(shown == size.entities as usize, "{name}, {scenario}: receiver {receiver} shows {shown} entities");
             ensure!(worst <= TOLERANCE, "{name}, {scenario}: receiver {receiver} shows one {worst:.2} m off");
@@ -182,62 +222,26 @@ impl Entrant {
     }
 }
 
-/// All scenarios, the contenders taking turns tick by tick so that a noisy moment meets all of them.
+/// All scenarios. The contenders take turns every few ticks, so that a noisy moment meets all of them.
 pub fn run(entrants: &mut [Entrant], size: &Size, progress: &dyn Fn(&str)) -> Result<Vec<Cost>> {
-    let mut crowd = Crowd::new(size.entities, 1);
-    let mut now = GlobalTime::from_millis(1_000);
     progress("connecting, and spawning everything");
-    for entrant in entrants.iter_mut() {
-        for (id, pose) in crowd.poses() {
-            entrant.contender.spawn(id, &pose, now)?;
-        }
-    }
-    settle(entrants, &mut crowd, size, &mut now)?;
+    entrants.iter_mut().try_for_each(|entrant| entrant.settle(size))?;
     let mut costs = Vec::new();
     for scenario in Scenario::ALL {
         progress(scenario.name());
-        for tick in 0..SETTLE + size.ticks {
-            now += TICK;
-            crowd.step(|entity, tick| scenario.turns(entity, tick));
-            round(entrants, &crowd, size, scenario, now)?;
-            if tick < SETTLE {
-                entrants.iter_mut().for_each(|entrant| entrant.ticks.clear());
-            } else if tick % 10 == 0 || tick + 1 == SETTLE + size.ticks {
-                entrants.iter_mut().try_for_each(|entrant| entrant.assert_applied(size, scenario, now))?;
+        for entrant in entrants.iter_mut() {
+            entrant.play(size, scenario, SETTLE)?;
+            entrant.ticks.clear();
+        }
+        let mut left = size.ticks;
+        while left > 0 {
+            let block = size.block.min(left);
+            for entrant in entrants.iter_mut() {
+                entrant.play(size, scenario, block)?;
             }
+            left -= block;
         }
         costs.extend(entrants.iter_mut().map(|entrant| entrant.cost(size, scenario)));
     }
     Ok(costs)
-}
-
-fn round(entrants: &mut [Entrant], crowd: &Crowd, size: &Size, scenario: Scenario, now: GlobalTime) -> Result<()> {
-    let poses: Vec<(u32, Pose)> = crowd.poses().collect();
-    let tick = crowd.tick();
-    for entrant in entrants {
-        entrant.tell(&poses, |entity| scenario.due(entity, tick));
-        entrant.tick(size.receivers, now)?;
-    }
-    Ok(())
-}
-
-/// Goes on until every receiver shows everything.
-fn settle(entrants: &mut [Entrant], crowd: &mut Crowd, size: &Size, now: &mut GlobalTime) -> Result<()> {
-    for _ in 0..PATIENCE {
-        *now += TICK;
-        crowd.step(|_, _| true);
-        round(entrants, crowd, size, Scenario::AllDue, *now)?;
-        let complete = |entrant: &mut Entrant| {
-            (0..size.receivers).all(|receiver| entrant.check(receiver, *now).0 == size.entities as usize)
-        };
-        if entrants.iter_mut().all(complete) {
-            return Ok(());
-        }
-    }
-    let lacks = |entrant: &mut Entrant| {
-        (0..size.receivers).any(|receiver| entrant.check(receiver, *now).0 < size.entities as usize)
-    };
-    let lacking = entrants.iter_mut().find_map(|entrant| lacks(entrant).then_some(entrant.name));
-    let name = lacking.unwrap_or("nobody");
-    anyhow::bail!("after {PATIENCE} ticks a receiver of {name} still does not show every entity")
 }

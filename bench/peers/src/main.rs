@@ -21,6 +21,8 @@ use anyhow::{Context, Result, ensure};
 use clap::{Parser, ValueEnum};
 use equal::{Arena, Findings};
 use evenkeel::GlobalTime;
+use evenkeel_link::Conditions;
+use lineup::{VARIANTS, Variant};
 use report::Report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -43,9 +45,15 @@ struct Arguments {
     /// Only one of the two halves.
     #[arg(long, value_name = "HALF")]
     only: Option<Half>,
+    /// Only contenders whose names contain this, in large or small letters.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    who: String,
     /// Ticks of each scenario of the first half; 150, or 40 with --quick.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     ticks: Option<u32>,
+    /// Ticks that a contender has in a row before the next has its turn; with 1 everybody always finds cold caches.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    block: u32,
     /// Seconds of each recorded game of the second half; 120, or 30 with --quick.
     #[arg(long, value_parser = seconds)]
     seconds: Option<f64>,
@@ -58,6 +66,12 @@ struct Arguments {
     /// Also draw it into this file, as SVG.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+}
+
+impl Arguments {
+    fn wants(&self, name: &str) -> bool {
+        name.to_lowercase().contains(&self.who.to_lowercase())
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -89,25 +103,25 @@ fn run(arguments: &Arguments) -> Result<()> {
         check(file)?;
     }
     let wanted = |half| arguments.only.is_none_or(|only| only == half);
-    let size = load::Size {
-        entities: 1_000,
-        receivers: 32,
-        ticks: arguments.ticks.unwrap_or(if arguments.quick { 40 } else { 150 }),
-    };
+    let ticks = arguments.ticks.unwrap_or(if arguments.quick { 40 } else { 150 });
+    let size = load::Size { entities: 1_000, receivers: 32, ticks, block: arguments.block };
     let (mut costs, mut verdicts) = (Vec::new(), Vec::new());
     if wanted(Half::Load) {
         let mut entrants = lineup::entrants(size.receivers, GlobalTime::from_millis(1_000))?;
+        entrants.retain(|entrant| arguments.wants(entrant.name));
+        ensure!(!entrants.is_empty(), "nobody's name contains `{}`", arguments.who);
         costs = load::run(&mut entrants, &size, &|step| eprintln!("serving: {step}"))?;
         verdicts.extend(verdict::of_costs(&costs));
     }
     let paths = evenkeel_lab::experiment::paths(&DELAYS, JITTER, LOSS);
-    let findings = wanted(Half::Traces).then(|| measure_tracks(arguments, &paths)).transpose()?;
+    let variants: Vec<Variant> = VARIANTS.into_iter().filter(|variant| arguments.wants(variant.name)).collect();
+    let findings = wanted(Half::Traces).then(|| measure_tracks(arguments, &variants, &paths)).transpose()?;
     verdicts.extend(findings.iter().flat_map(verdict::of_tracks));
-    let report = Report { size, costs, traces: TRACES.map(String::from).to_vec(), paths, findings, verdicts };
+    let report = Report { size, costs, variants, traces: TRACES.map(String::from).to_vec(), paths, findings, verdicts };
     write(arguments, &report)
 }
 
-fn measure_tracks(arguments: &Arguments, paths: &[evenkeel_link::Conditions]) -> Result<Findings> {
+fn measure_tracks(arguments: &Arguments, variants: &[Variant], paths: &[Conditions]) -> Result<Findings> {
     let seconds = arguments.seconds.unwrap_or(if arguments.quick { 30.0 } else { 120.0 });
     let read = |name: &&str| {
         let path = arguments.data.join("traces").join(format!("{name}.csv.gz"));
@@ -116,7 +130,7 @@ fn measure_tracks(arguments: &Arguments, paths: &[evenkeel_link::Conditions]) ->
     };
     let grounds = TRACES.iter().map(read).collect::<Result<Vec<_>>>()?;
     let arena = Arena { grounds: &grounds, paths };
-    equal::run(&arena, arguments.quick, &|step| eprintln!("showing: {step}"))
+    equal::run(&arena, variants, arguments.quick, &|step| eprintln!("showing: {step}"))
 }
 
 /// Whether a file can be written.

@@ -6,8 +6,8 @@ use crate::machine;
 use crate::report::Report;
 use crate::svg::{Axis, Canvas, Frame, Pen, short};
 
-const WIDTH: f64 = 1240.0;
-const HEIGHT: f64 = 1010.0;
+const WIDTH: f64 = 1290.0;
+const HEIGHT: f64 = 920.0;
 /// Room for one line of the legend.
 const LINE: f64 = 19.0;
 
@@ -49,12 +49,12 @@ pub fn draw(report: &Report) -> String {
         &format!("{}; {}; {}", versions.join(", "), machine::processor(), machine::date()),
     );
     let panel =
-        |column: f64, row: f64| Frame { x: 64.0 + column * 410.0, y: 110.0 + row * 420.0, width: 340.0, height: 300.0 };
+        |column: f64, row: f64| Frame { x: 64.0 + column * 415.0, y: 110.0 + row * 420.0, width: 340.0, height: 300.0 };
     if let Some(findings) = &report.findings {
         let figures: [(&str, fn(&Point) -> f64); 3] = [
             ("Mean error, metres", |p| p.outcome.mean),
             ("99 % of all moments are below, metres", |p| p.outcome.p99),
-            ("Spread of the receivers' means (std), metres", |p| p.outcome.std),
+            ("Spread of receivers' means (std), metres", |p| p.outcome.std),
         ];
         for (n, (title, of)) in figures.into_iter().enumerate() {
             errors(&mut canvas, panel(n as f64, 0.0), findings, title, of);
@@ -62,7 +62,7 @@ pub fn draw(report: &Report) -> String {
         legend(&mut canvas, findings);
     }
     if !report.costs.is_empty() {
-        bars(&mut canvas, Frame { width: 750.0, ..panel(0.0, 1.0) }, report);
+        bars(&mut canvas, Frame { width: 755.0, ..panel(0.0, 1.0) }, report);
     }
     canvas.finish()
 }
@@ -79,7 +79,7 @@ fn errors(canvas: &mut Canvas, frame: Frame, findings: &Findings, title: &str, o
 }
 
 fn legend(canvas: &mut Canvas, findings: &Findings) {
-    let (x, mut y) = (890.0, 530.0);
+    let (x, mut y) = (894.0, 530.0);
     canvas.text((x, y - 14.0), "title", "Who is who");
     for Curve { name, .. } in findings.ours.iter().chain(&findings.peers) {
         y += LINE;
@@ -87,8 +87,8 @@ fn legend(canvas: &mut Canvas, findings: &Findings) {
         canvas.text((x + 44.0, y), "", name);
     }
     let notes = [
-        "Recorded BZFlag games; receivers 20, 60, 120 and 250 ms away,",
-        "jitter, 1 % loss; the same for everybody.",
+        "Recorded BZFlag games. Receivers are 20, 60, 120 and",
+        "250 ms away, with jitter and 1 % loss, for everybody.",
         "quantised: in the bits of Evenkeel's quantiser.",
         "perfect clock: extrapolated since the server's tick,",
         "by a clock that replicon does not bring.",

@@ -18,8 +18,6 @@ const SEED: u64 = 20_000;
 
 /// A recorded game.
 pub struct Ground {
-    /// Its file.
-    pub name: String,
     fleet: Fleet,
     start: GlobalTime,
     end: GlobalTime,
@@ -73,9 +71,9 @@ impl Ground {
     pub fn read(path: &Path, seconds: f64) -> Result<Self> {
         let name = path.display().to_string();
         let truth = Trace::read(path, Cuts::default())?.truth(&name, Some(seconds), false)?;
-        let fleet = Fleet::new(name.clone(), truth, &Rules::default())?;
+        let fleet = Fleet::new(name, truth, &Rules::default())?;
         let (start, end) = fleet.span();
-        Ok(Self { name, fleet, start, end })
+        Ok(Self { fleet, start, end })
     }
 
     fn seconds(&self) -> f64 {

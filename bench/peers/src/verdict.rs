@@ -1,13 +1,13 @@
 //! What was aimed at, and what came of it: also where it is missed.
 
-use crate::equal::{Findings, Match, Point};
-use crate::lineup::Ours;
+use crate::equal::{Findings, Point};
+use crate::lineup::{Ours, hertz};
 use crate::load::{Cost, Scenario};
 
 /// One target.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// What was aimed at.
+    /// What was aimed at, and by whom.
     pub target: String,
     /// Whether it is reached.
     pub holds: bool,
@@ -25,69 +25,76 @@ struct Share {
 
 const SHARES: [Share; 3] = [
     Share {
-        what: "server CPU, everything due: at most 1/3",
+        what: "everything due: at most 1/3 of the peers' server CPU",
         scenario: Scenario::AllDue,
         most: 1.0 / 3.0,
-        of: |c| c.mean,
+        of: |cost| cost.mean,
     },
     Share {
-        what: "bytes per update: at most 1/2",
+        what: "everything due: at most 1/2 of the peers' bytes per update",
         scenario: Scenario::AllDue,
         most: 0.5,
-        of: |c| c.bytes_per_update.unwrap_or(f64::NAN),
+        of: |cost| cost.bytes_per_update.unwrap_or(f64::NAN),
     },
-    Share { what: "server CPU, nothing due: at most 1/10", scenario: Scenario::Idle, most: 0.1, of: |c| c.mean },
+    Share {
+        what: "nothing due: at most 1/10 of the peers' server CPU",
+        scenario: Scenario::Idle,
+        most: 0.1,
+        of: |cost| cost.mean,
+    },
 ];
 
-/// The targets about servers: each of our rows beside each of the peers as they come and quantised.
+/// The targets about servers, for each of our rows. The peers count as they come; the numbers have them quantised too.
 pub fn of_costs(costs: &[Cost]) -> Vec<Verdict> {
-    let is_ours = |cost: &&Cost| cost.name.starts_with("Evenkeel");
-    let mut verdicts = Vec::new();
-    for share in &SHARES {
-        let these = || costs.iter().filter(|cost| cost.scenario == share.scenario);
-        for ours in these().filter(is_ours) {
-            for peer in these().filter(|cost| !is_ours(cost)) {
-                let ratio = (share.of)(ours) / (share.of)(peer);
-                verdicts.push(Verdict {
-                    target: format!("{} of {}", share.what, peer.name),
-                    holds: ratio <= share.most,
-                    found: format!("{}: {ratio:.2}", ours.name),
-                });
-            }
+    let verdict = |share: &Share, ours: &Cost| {
+        let peers = costs.iter().filter(|cost| cost.scenario == share.scenario && !is_ours(cost));
+        let ratios: Vec<(&str, f64)> = peers.map(|peer| (peer.name, (share.of)(ours) / (share.of)(peer))).collect();
+        let found = ratios.iter().map(|(name, ratio)| format!("{ratio:.2} of {name}")).collect::<Vec<_>>();
+        Verdict {
+            target: format!("{}, {}", ours.name, share.what),
+            holds: ratios.iter().filter(|(name, _)| !name.contains("quantised")).all(|(_, ratio)| *ratio <= share.most),
+            found: found.join("; "),
         }
-    }
-    verdicts
+    };
+    let rows = |share: &Share| -> Vec<Verdict> {
+        let ours = costs.iter().filter(|cost| cost.scenario == share.scenario && is_ours(cost));
+        ours.map(|ours| verdict(share, ours)).collect()
+    };
+    SHARES.iter().flat_map(rows).collect()
+}
+
+fn is_ours(cost: &Cost) -> bool {
+    cost.name.starts_with("Evenkeel")
 }
 
 type Figure = (&'static str, fn(&Point) -> f64);
 
 const FIGURES: [Figure; 3] = [
-    ("mean error", |p| p.outcome.mean),
-    ("p99 error", |p| p.outcome.p99),
-    ("spread of the receivers' means", |p| p.outcome.std),
+    ("mean error", |point| point.outcome.mean),
+    ("p99 error", |point| point.outcome.p99),
+    ("spread of the receivers' means", |point| point.outcome.std),
 ];
 
-/// The targets about what is shown, at equal bytes: lower than the peer at every rate.
+/// The targets about what is shown, at equal bytes: lower than every peer at every rate.
 pub fn of_tracks(findings: &Findings) -> Vec<Verdict> {
-    let mut verdicts = Vec::new();
-    for peer in &findings.peers {
-        let matches: Vec<&Match> = findings.matches.iter().filter(|one| one.name == peer.name).collect();
-        for (n, policy) in Ours::ALL.into_iter().enumerate() {
-            for (figure, of) in FIGURES {
-                let ratios: Vec<f64> = matches.iter().map(|one| of(&one.ours[n].1) / of(&one.peer)).collect();
-                let lower = ratios.iter().filter(|ratio| **ratio < 1.0).count();
-                let (least, most) = ratios.iter().fold((f64::INFINITY, 0f64), |(a, b), r| (a.min(*r), b.max(*r)));
-                verdicts.push(Verdict {
-                    target: format!("{figure} below {} at equal bytes", peer.name),
-                    holds: lower == ratios.len(),
-                    found: format!(
-                        "{}: {least:.2} to {most:.2} of it, lower at {lower} of {} rates",
-                        policy.name(),
-                        ratios.len()
-                    ),
-                });
-            }
-        }
+    let policies = Ours::ALL.into_iter().enumerate();
+    policies.flat_map(|(n, policy)| FIGURES.map(|figure| lower(findings, n, policy, figure))).collect()
+}
+
+fn lower(findings: &Findings, n: usize, policy: Ours, (what, of): Figure) -> Verdict {
+    let ratios = findings.matches.iter().map(|one| (one, of(&one.ours[n].1) / of(&one.peer)));
+    let (below, above): (Vec<_>, Vec<_>) = ratios.partition(|(_, ratio)| *ratio < 1.0);
+    let least = below.iter().map(|(_, ratio)| *ratio).fold(1.0, f64::min);
+    let most = below.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max);
+    let missed =
+        above.iter().map(|(one, ratio)| format!("{ratio:.2} of {} at {:.0} Hz", one.name, hertz(one.peer.knob as u32)));
+    let mut found = format!("lower in {} of {} cases: {least:.2} to {most:.2}", below.len(), findings.matches.len());
+    if !above.is_empty() {
+        found.push_str(&format!("; not lower: {}", missed.collect::<Vec<_>>().join("; ")));
     }
-    verdicts
+    Verdict {
+        target: format!("{}, traces at equal bytes: lower {what}", policy.name()),
+        holds: above.is_empty(),
+        found,
+    }
 }
