@@ -76,3 +76,22 @@ impl Walker {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_turns_leaves_the_old_course_at_once_and_nobody_else_does() {
+        let mut crowd = Crowd::new(50, 7);
+        for tick in 1..200 {
+            let before: Vec<Pose> = crowd.poses().map(|(_, pose)| pose).collect();
+            crowd.step(|entity, tick| (entity + tick).is_multiple_of(3));
+            for ((id, pose), before) in crowd.poses().zip(before) {
+                let expected = before.motion(evenkeel::MotionKind::Auto).position_at(TICK.as_secs_f64());
+                let off = pose.position().distance(expected);
+                assert_eq!(off > 0.12, (id + tick).is_multiple_of(3), "{id} is {off} m off in tick {tick}");
+            }
+        }
+    }
+}

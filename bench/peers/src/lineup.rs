@@ -192,3 +192,34 @@ pub fn entrants(receivers: usize, now: GlobalTime) -> Result<Vec<Entrant>> {
 pub fn hertz(every: u32) -> f64 {
     1.0 / (f64::from(every) * TICK.as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{self, Scenario, Size};
+
+    #[test]
+    fn everybody_delivers_everything_and_nothing_when_nothing_is_due() {
+        let size = Size { entities: 40, receivers: 3, ticks: 20, block: 5 };
+        let mut entrants = entrants(size.receivers, GlobalTime::from_millis(1_000)).unwrap();
+        let costs = load::run(&mut entrants, &size, &|_| {}).unwrap();
+        for cost in &costs {
+            match cost.scenario {
+                Scenario::AllDue => assert!((7.0..40.0).contains(&cost.bytes_per_update.unwrap()), "{cost:?}"),
+                // Some still ask each other for the time.
+                Scenario::Idle => assert!(cost.bytes_per_second < 3_000.0, "{cost:?}"),
+                _ => {}
+            }
+        }
+        assert_eq!(costs.len(), 4 * entrants.len());
+    }
+
+    #[test]
+    fn the_more_the_knob_is_turned_the_less_is_due() {
+        for policy in Ours::ALL {
+            let settings: Vec<Threshold> = (-6..=5).map(|knob| policy.settings(f64::from(knob)).0).collect();
+            assert!(settings.is_sorted_by_key(|threshold| threshold.time));
+            assert!(settings.is_sorted_by(|a, b| a.tolerance.value() <= b.tolerance.value()));
+        }
+    }
+}

@@ -108,3 +108,40 @@ impl Network {
         Some((way, parcel, at))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parcel(reliable: bool, number: u16) -> Parcel {
+        Parcel { receiver: 0, channel: 0, reliable, bytes: number.to_be_bytes().to_vec().into() }
+    }
+
+    /// What arrives of a thousand parcels, ten a tick.
+    fn arrivals(reliable: bool) -> (Vec<(GlobalTime, u16)>, Traffic) {
+        let mut network = Network::new(&evenkeel_lab::experiment::paths(&[50.0], 20.0, 0.1), 3).unwrap();
+        for number in 0..1_000 {
+            network.send(Way::Down, parcel(reliable, number), GlobalTime::from_millis(i64::from(number / 10) * 16));
+        }
+        let number = |parcel: &Parcel| u16::from_be_bytes([parcel.bytes[0], parcel.bytes[1]]);
+        let all = std::iter::from_fn(|| network.arrived(GlobalTime::MAX).map(|(_, parcel, at)| (at, number(&parcel))));
+        let all: Vec<_> = all.collect();
+        (all, network.traffic(0, Way::Down))
+    }
+
+    #[test]
+    fn what_must_arrive_does_in_order_and_is_paid_for_again() {
+        let (all, traffic) = arrivals(true);
+        assert!(all.iter().map(|(_, number)| *number).eq(0..1_000));
+        assert!((1_050..1_200).contains(&traffic.datagrams), "{traffic:?}");
+        assert_eq!(traffic.on_the_wire(), traffic.bytes + 28 * traffic.datagrams);
+    }
+
+    #[test]
+    fn the_rest_gets_lost_and_overtaken_and_always_in_the_same_way() {
+        let (all, traffic) = arrivals(false);
+        assert!((850..950).contains(&all.len()) && traffic.datagrams == 1_000, "{}", all.len());
+        assert!(all.is_sorted_by_key(|(at, _)| *at) && !all.is_sorted_by_key(|(_, number)| *number));
+        assert_eq!(all, arrivals(false).0);
+    }
+}

@@ -4,6 +4,7 @@ use crate::contender::{Contender, TICK};
 use crate::network::{Network, Way};
 use anyhow::Result;
 use evenkeel::{Duration, GlobalTime, Vec3};
+use evenkeel_lab::workload::Entity;
 use evenkeel_lab::workload::trace::{Cuts, Trace};
 use evenkeel_lab::world::{Fleet, Rules};
 use evenkeel_link::Conditions;
@@ -70,8 +71,11 @@ impl Ground {
     /// The first so many seconds of a recorded game.
     pub fn read(path: &Path, seconds: f64) -> Result<Self> {
         let name = path.display().to_string();
-        let truth = Trace::read(path, Cuts::default())?.truth(&name, Some(seconds), false)?;
-        let fleet = Fleet::new(name, truth, &Rules::default())?;
+        Self::new(Trace::read(path, Cuts::default())?.truth(&name, Some(seconds), false)?)
+    }
+
+    fn new(truth: Vec<Entity>) -> Result<Self> {
+        let fleet = Fleet::new(String::new(), truth, &Rules::default())?;
         let (start, end) = fleet.span();
         Ok(Self { fleet, start, end })
     }
@@ -232,4 +236,79 @@ fn p99(values: &mut [f32]) -> f64 {
     }
     let place = (values.len() - 1) * 99 / 100;
     f64::from(*values.select_nth_unstable_by(place, f32::total_cmp).1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contender::Parcel;
+    use evenkeel::Pose;
+    use evenkeel_lab::workload::Motion;
+    use std::collections::{BTreeMap, VecDeque};
+
+    /// Sends one byte a tick, and shows everything as it was so many ticks ago.
+    struct Late {
+        ticks: usize,
+        told: BTreeMap<u32, VecDeque<Vec3>>,
+    }
+
+    impl Contender for Late {
+        fn spawn(&mut self, id: u32, pose: &Pose, _: GlobalTime) -> Result<()> {
+            self.told.insert(id, [pose.position()].into());
+            Ok(())
+        }
+
+        fn despawn(&mut self, id: u32, _: GlobalTime) -> Result<()> {
+            self.told.remove(&id);
+            Ok(())
+        }
+
+        fn tell(&mut self, id: u32, pose: &Pose, _: bool) {
+            let past = self.told.entry(id).or_default();
+            past.push_back(pose.position());
+            past.drain(..past.len().saturating_sub(self.ticks + 1));
+        }
+
+        fn serve(&mut self, _: GlobalTime) -> Result<()> {
+            Ok(())
+        }
+
+        fn sent(&mut self) -> Vec<Parcel> {
+            vec![Parcel { receiver: 1, channel: 0, reliable: false, bytes: vec![0].into() }]
+        }
+
+        fn arrive_at_server(&mut self, _: Parcel, _: GlobalTime) {}
+
+        fn arrive_at_receiver(&mut self, _: Parcel, _: GlobalTime) -> Result<()> {
+            Ok(())
+        }
+
+        fn frame(&mut self, _: usize, _: GlobalTime) -> Result<Vec<Parcel>> {
+            Ok(Vec::new())
+        }
+
+        fn show(&mut self, receiver: usize, _: GlobalTime, to: &mut dyn FnMut(u32, Vec3)) {
+            for (id, past) in &self.told {
+                // The first receiver sees everything, the second as it was.
+                let place = if receiver == 0 { past.back() } else { past.front() };
+                to(*id, *place.unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn errors_are_how_far_things_move_in_the_meantime() {
+        let ground = Ground::new(Motion::Circular.entities(5, 30.0, 1)).unwrap();
+        let speed = ground.fleet.exported(0)[0].1.velocity_at(0.0).length();
+        let paths = evenkeel_lab::experiment::paths(&[20.0, 20.0], 0.0, 0.0);
+        let enter = |_| -> Result<Box<dyn Contender>> { Ok(Box::new(Late { ticks: 12, told: BTreeMap::new() })) };
+        let outcome = run(&enter, &[ground], &paths).unwrap();
+        let [now, late] = &outcome.receivers[..] else { panic!() };
+        let expected = speed * 12.0 * TICK.as_secs_f64();
+        assert!(now.mean < 0.02 && now.p99 < 0.05 && now.unseen == 0.0, "{now:?}");
+        assert!((late.mean / expected - 1.0).abs() < 0.1, "{late:?}, expected {expected}");
+        assert!((outcome.std - (late.mean - now.mean) / 2.0).abs() < 1e-9 && outcome.max == late.mean);
+        assert!((late.bytes - 60.0).abs() < 1.0 && (late.wire_bytes - 60.0 * 29.0).abs() < 29.0, "{late:?}");
+        assert!(now.bytes == 0.0);
+    }
 }

@@ -98,3 +98,26 @@ fn lower(findings: &Findings, n: usize, policy: Ours, (what, of): Figure) -> Ver
         found,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_missed_if_one_peer_is_cheaper() {
+        let cost = |name, mean| Cost {
+            name,
+            scenario: Scenario::AllDue,
+            median: mean,
+            mean,
+            nanos_per_pair: mean,
+            bytes_per_second: 0.0,
+            bytes_per_second_back: 0.0,
+            bytes_per_update: Some(mean),
+        };
+        let costs = [cost("one", 3.0), cost("other", 2.5), cost("other, quantised", 0.1), cost("Evenkeel", 1.0)];
+        let [cpu, bytes] = &of_costs(&costs)[..] else { panic!() };
+        assert!(!cpu.holds && bytes.holds, "{cpu:?} {bytes:?}");
+        assert_eq!(cpu.found, "0.33 of one; 0.40 of other; 10.00 of other, quantised");
+    }
+}
