@@ -16,8 +16,8 @@ use lightyear::prelude::client::{ClientPlugins, Connect, RawClient};
 use lightyear::prelude::server::{RawServer, ServerPlugins};
 use lightyear::prelude::{
     AppComponentExt, AppInterpolationExt, Client as ClientRole, InterpolationConfig, InterpolationFns,
-    InterpolationTarget, Link, LinkOf, LinkStart, Linked, LocalAddr, NetworkTarget, PeerAddr, Replicate,
-    ReplicationMetadata, ReplicationReceiver, ReplicationSender, SyncConfig,
+    InterpolationTarget, Link, LinkOf, LinkStart, Linked, LocalAddr, NetworkTarget, PeerAddr, PingConfig, PingManager,
+    Replicate, ReplicationMetadata, ReplicationReceiver, ReplicationSender, SyncConfig,
 };
 use mock_instant::global::MockClock;
 use std::collections::HashMap;
@@ -31,10 +31,10 @@ pub enum Shows {
     Received,
     /// Interpolated with the delays that the library chooses by default.
     Interpolated,
-    /// Interpolated with the shortest delays that its settings allow.
-    InterpolatedShortly,
+    /// Interpolated with the shortest delays that its settings allow, and with a fifth of its pings.
+    Tuned,
     /// Interpolated so far behind that even the farthest receiver has something to interpolate towards.
-    InterpolatedSmoothly,
+    Smooth,
 }
 
 /// How it is set up.
@@ -118,6 +118,15 @@ fn smooth() -> InterpolationConfig {
     InterpolationConfig::default().with_min_delay(Duration::from_millis(300))
 }
 
+/// Pings are bytes too.
+fn pings(setup: &Setup) -> PingManager {
+    let default = PingConfig::default();
+    PingManager::new(match setup.shows {
+        Shows::Tuned => PingConfig { ping_interval: default.ping_interval * 5 },
+        _ => default,
+    })
+}
+
 fn address(number: usize) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 10_000 + number as u16))
 }
@@ -141,15 +150,14 @@ fn client(setup: &Setup, number: usize, io: CrossbeamIo) -> App {
         .insert_resource(TimeUpdateStrategy::ManualDuration(STD_TICK));
     match setup.shows {
         Shows::Received | Shows::Interpolated => {}
-        Shows::InterpolatedShortly => drop(app.insert_resource(shortest())),
-        Shows::InterpolatedSmoothly => drop(app.insert_resource(smooth())),
+        Shows::Tuned => drop(app.insert_resource(shortest())),
+        Shows::Smooth => drop(app.insert_resource(smooth())),
     }
     protocol(&mut app, setup);
     app.finish();
     app.cleanup();
-    let parts =
-        (ClientRole::default(), RawClient, Link::default(), ReplicationReceiver, LocalAddr(address(number)), io);
-    let entity = app.world_mut().spawn(parts).id();
+    let parts = (ClientRole, RawClient, Link::default(), ReplicationReceiver, LocalAddr(address(number)), io);
+    let entity = app.world_mut().spawn((parts, pings(setup))).id();
     app.world_mut().trigger(Connect { entity });
     app
 }
@@ -164,7 +172,7 @@ impl Lightyear {
         let mut connect = |number: usize| {
             let (io, at_server) = Ends::new();
             let parts = (LinkOf { server: host }, Link::default(), ReplicationSender, PeerAddr(address(number)), io);
-            let entity = server.world_mut().spawn(parts).id();
+            let entity = server.world_mut().spawn((parts, pings(&setup))).id();
             server.world_mut().trigger(LinkStart { entity });
             let (io, at_client) = Ends::new();
             let mut app = client(&setup, number, io);

@@ -5,6 +5,7 @@ use crate::load::{Cost, Scenario};
 use crate::machine;
 use crate::report::Report;
 use crate::svg::{Axis, Canvas, Frame, Pen, short};
+use crate::verdict::Figure;
 
 const WIDTH: f64 = 1290.0;
 const HEIGHT: f64 = 920.0;
@@ -20,7 +21,7 @@ const PENS: [(&str, &str, &str, f64); 11] = [
     ("replicon, quantised, perfect clock", "#6d1a36", "", 2.2),
     ("lightyear", "#8fc99a", "", 1.6),
     ("lightyear, quantised", "#3f9b57", "", 1.6),
-    ("lightyear, quantised, short delay", "#1e6b3a", "5 3", 1.6),
+    ("lightyear, quantised, tuned", "#1e6b3a", "5 3", 1.6),
     ("lightyear, quantised, smooth", "#5b7f63", "2 3", 1.6),
     ("Evenkeel, base", "#1f6feb", "", 3.0),
     ("Evenkeel, even", "#0b3d91", "7 3", 3.0),
@@ -51,7 +52,7 @@ pub fn draw(report: &Report) -> String {
     let panel =
         |column: f64, row: f64| Frame { x: 64.0 + column * 415.0, y: 110.0 + row * 420.0, width: 340.0, height: 300.0 };
     if let Some(findings) = &report.findings {
-        let figures: [(&str, fn(&Point) -> f64); 3] = [
+        let figures: [Figure; 3] = [
             ("Mean error, metres", |p| p.outcome.mean),
             ("99 % of all moments are below, metres", |p| p.outcome.p99),
             ("Spread of receivers' means (std), metres", |p| p.outcome.std),

@@ -67,7 +67,8 @@ fn is_ours(cost: &Cost) -> bool {
     cost.name.starts_with("Evenkeel")
 }
 
-type Figure = (&'static str, fn(&Point) -> f64);
+/// Something to judge by, and its name.
+pub type Figure = (&'static str, fn(&Point) -> f64);
 
 const FIGURES: [Figure; 3] = [
     ("mean error", |point| point.outcome.mean),
