@@ -8,7 +8,7 @@ use evenkeel_link::Conditions;
 /// So near to each other are equal bytes.
 const EQUAL: f64 = 0.02;
 /// How our own curve is sampled: the first sends whatever moves in every tick.
-const KNOBS: [f64; 12] = [-6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+const KNOBS: [f64; 13] = [-6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
 /// Runs to come near enough.
 const TRIES: usize = 8;
 
@@ -30,6 +30,27 @@ pub struct Curve {
     pub points: Vec<Point>,
 }
 
+/// How near ours could be brought to a number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// As many, within 2 %.
+    Equal,
+    /// Fewer: it has no use for so many.
+    Fewer,
+    /// More: none of its settings sends so few.
+    More,
+}
+
+impl Fit {
+    fn of(point: &Point, bytes: f64) -> Self {
+        match point.outcome.wire_bytes() / bytes - 1.0 {
+            off if off > EQUAL => Self::More,
+            off if off < -EQUAL => Self::Fewer,
+            _ => Self::Equal,
+        }
+    }
+}
+
 /// A peer at one rate, and ours at as many bytes.
 #[derive(Clone, Debug)]
 pub struct Match {
@@ -37,8 +58,8 @@ pub struct Match {
     pub name: &'static str,
     /// At this rate.
     pub peer: Point,
-    /// Ours, and whether it could be brought to as many bytes. If not, it mostly has no use for so many.
-    pub ours: Vec<(Ours, Point, bool)>,
+    /// Ours, and whether it could be brought to as many bytes.
+    pub ours: Vec<(Ours, Point, Fit)>,
 }
 
 /// What was found on the recorded games.
@@ -72,24 +93,23 @@ impl Arena<'_> {
     }
 
     /// Ours at this many bytes per second, from the settings on its curve that send a bit more and a bit less.
-    fn tuned(&self, ours: Ours, curve: &Curve, bytes: f64) -> Result<(Point, bool)> {
-        let near = |point: &Point| (point.outcome.wire_bytes() / bytes - 1.0).abs() <= EQUAL;
+    fn tuned(&self, ours: Ours, curve: &Curve, bytes: f64) -> Result<Point> {
         let below = curve.points.iter().position(|point| point.outcome.wire_bytes() < bytes);
         let (mut more, mut less) = match below {
-            Some(0) => return Ok((curve.points[0].clone(), near(&curve.points[0]))),
-            None => return Ok((curve.points[curve.points.len() - 1].clone(), false)),
+            Some(0) => return Ok(curve.points[0].clone()),
+            None => return Ok(curve.points[curve.points.len() - 1].clone()),
             Some(n) => (curve.points[n - 1].clone(), curve.points[n].clone()),
         };
         for _ in 0..TRIES {
-            if let Some(point) = [&more, &less].into_iter().find(|point| near(point)) {
-                return Ok((point.clone(), true));
+            if let Some(point) = [&more, &less].into_iter().find(|point| Fit::of(point, bytes) == Fit::Equal) {
+                return Ok(point.clone());
             }
             let next = self.ours(ours, between(&more, &less, bytes))?;
             let end = if next.outcome.wire_bytes() >= bytes { &mut more } else { &mut less };
             *end = next;
         }
         // Bytes come in steps here: the one that sends less.
-        Ok((less, false))
+        Ok(less)
     }
 }
 
@@ -116,8 +136,10 @@ pub fn run(arena: &Arena<'_>, variants: &[Variant], quick: bool, progress: &dyn 
         let points = rates.iter().map(|every| arena.peer(variant, *every)).collect::<Result<Vec<_>>>()?;
         for peer in &points {
             let tuned = |(policy, curve): (Ours, &Curve)| {
-                let (point, equal) = arena.tuned(policy, curve, peer.outcome.wire_bytes())?;
-                Ok((policy, point, equal))
+                let bytes = peer.outcome.wire_bytes();
+                let point = arena.tuned(policy, curve, bytes)?;
+                let fit = Fit::of(&point, bytes);
+                Ok((policy, point, fit))
             };
             let ours = Ours::ALL.into_iter().zip(&ours).map(tuned).collect::<Result<_>>()?;
             matches.push(Match { name: variant.name, peer: peer.clone(), ours });

@@ -25,6 +25,8 @@ pub struct Setup {
     pub budget: Budget,
     /// When a vector is due.
     pub threshold: Threshold,
+    /// Ticks between two times that it sends, on average: what is due waits, and shares a datagram.
+    pub every: f64,
     /// Whether the errors of every pair are booked.
     pub books: bool,
     /// How far back its books are corrected: three round trips and a second at least.
@@ -41,6 +43,8 @@ pub struct Evenkeel {
     poses: BTreeMap<u32, Pose>,
     inbox: Vec<(HostId, Bytes, GlobalTime)>,
     outbox: Vec<Parcel>,
+    /// Ticks since it last sent, or a bit less: what is left over counts for the next time.
+    waited: f64,
 }
 
 impl Evenkeel {
@@ -63,7 +67,15 @@ impl Evenkeel {
             receiver.add_sender(SENDER, *FORMAT, clock(&setup, number, now))?;
             receivers.push(receiver);
         }
-        Ok(Self { setup, sender, receivers, poses: BTreeMap::new(), inbox: Vec::new(), outbox: Vec::new() })
+        Ok(Self {
+            setup,
+            sender,
+            receivers,
+            poses: BTreeMap::new(),
+            inbox: Vec::new(),
+            outbox: Vec::new(),
+            waited: 0.0,
+        })
     }
 
     /// Takes in receipts, each at the time it came: before anything that happens now.
@@ -119,6 +131,11 @@ impl Contender for Evenkeel {
         for (id, pose) in &self.poses {
             self.sender.observe(EntityId(*id), *pose, now)?;
         }
+        self.waited += 1.0;
+        if self.waited < self.setup.every {
+            return Ok(());
+        }
+        self.waited -= self.setup.every;
         while let Some(datagram) = self.sender.poll_transmit(now) {
             let (receiver, bytes) = (datagram.to.0 as usize - 1, Bytes::copy_from_slice(datagram.bytes));
             self.outbox.push(Parcel { receiver, channel: 0, reliable: false, bytes });

@@ -14,6 +14,9 @@ use std::f64::consts::PI;
 /// on paths of 5 to 400 ms. The peers' clients get a perfect clock wherever they have use for one.
 const CLOCK_ERROR: Duration = Duration::from_micros(400);
 
+/// As far as our knob makes vectors share datagrams before it makes them fewer.
+const SHARED: f64 = 2.5;
+
 /// How often the peers send, in ticks.
 pub const EVERY: [u32; 7] = [1, 2, 3, 4, 6, 12, 20];
 
@@ -125,37 +128,41 @@ impl Ours {
         }
     }
 
-    /// When vectors are due, and what share of them is sent, by one knob: at 0 as usual, below for more bytes, above for fewer.
-    fn settings(self, knob: f64) -> (Threshold, f64) {
+    /// When vectors are due, what share of them is sent, and how many ticks apart, by one knob: at 0 as usual, below for more bytes,
+    /// above for fewer.
+    fn settings(self, knob: f64) -> (Threshold, f64, f64) {
+        // The first bytes to save are the headers of datagrams, then vectors.
+        let beyond = |knob: f64| (knob - SHARED).max(0.0);
         let due = |knob: f64| {
             // A heartbeat makes up for what was lost, so whoever has bytes to spare spends them on more of those.
-            let (metres, seconds) = (0.05 * knob.max(0.0).exp2(), (knob.min(0.0) + knob.max(0.0) / 3.0).exp2());
+            let (metres, seconds) = (0.05 * (2.0 * beyond(knob)).exp2(), (knob.min(0.0) + beyond(knob) / 2.0).exp2());
             // Nobody is judged by headings, so nothing becomes due for its heading.
-            Threshold::within(metres).turning(PI).at_least_every(Duration::from_secs_f64(seconds.min(3.0)))
+            Threshold::within(metres).turning(PI).at_least_every(Duration::from_secs_f64(seconds.min(5.0)))
         };
+        let every = knob.clamp(0.0, SHARED).exp2();
         match self {
-            Self::Base => (due(knob), 1.0),
-            Self::Even => (due(knob - 0.5), 0.7),
+            Self::Base => (due(knob), 1.0, every),
+            Self::Even => (due(knob - 0.5), 0.7, every),
         }
     }
 
-    /// The settings for people.
+    /// The settings for people: policy, threshold, heartbeat, time between two datagrams.
     pub fn describe(self, knob: f64) -> String {
-        let (threshold, _) = self.settings(knob);
+        let (threshold, _, every) = self.settings(knob);
         let (metres, seconds) = (threshold.tolerance.value(), threshold.time.as_secs_f64());
         let policy = if self == Self::Base { "base" } else { "even" };
-        format!("{policy} {metres:.2} m {seconds:.2} s")
+        format!("{policy} {metres:.2} m {seconds:.2} s {:.0} ms", every * TICK.as_millis_f64())
     }
 
     /// One with this knob.
     pub fn enter(self, receivers: usize, knob: f64, now: GlobalTime) -> Result<Box<dyn Contender>> {
-        let (threshold, share) = self.settings(knob);
+        let (threshold, share, every) = self.settings(knob);
         let (policy, budget) = match self {
             Self::Base => ("base", Budget::Unlimited),
             Self::Even => ("even", Budget::OfBase { share }),
         };
         let (history, clock_error) = (Duration::from_secs(3), CLOCK_ERROR);
-        let setup = ours::Setup { receivers, policy, budget, threshold, books: true, history, clock_error };
+        let setup = ours::Setup { receivers, policy, budget, threshold, every, books: true, history, clock_error };
         Ok(Box::new(Evenkeel::new(setup, now)?))
     }
 }
@@ -175,7 +182,7 @@ pub fn entrants(receivers: usize, now: GlobalTime) -> Result<Vec<Entrant>> {
         let threshold = Threshold::within(0.1).at_least_every(Duration::from_secs(1_000_000));
         let (policy, budget, history, clock_error) =
             ("base", Budget::Unlimited, Duration::from_secs(2), Duration::ZERO);
-        let setup = ours::Setup { receivers, policy, budget, threshold, books, history, clock_error };
+        let setup = ours::Setup { receivers, policy, budget, threshold, every: 1.0, books, history, clock_error };
         Ok(Box::new(Evenkeel::new(setup, now)?))
     };
     // Evenkeel as a Bevy plugin goes to the end of this list, with a file of its own beside `evenkeel_heart`.
@@ -218,9 +225,9 @@ mod tests {
     #[test]
     fn the_more_the_knob_is_turned_the_less_is_due() {
         for policy in Ours::ALL {
-            let settings: Vec<Threshold> = (-6..=5).map(|knob| policy.settings(f64::from(knob)).0).collect();
-            assert!(settings.is_sorted_by_key(|threshold| threshold.time));
-            assert!(settings.is_sorted_by(|a, b| a.tolerance.value() <= b.tolerance.value()));
+            let settings: Vec<_> = (-6..=5).map(|knob| policy.settings(f64::from(knob))).collect();
+            assert!(settings.is_sorted_by_key(|(threshold, ..)| threshold.time));
+            assert!(settings.is_sorted_by(|a, b| a.0.tolerance.value() <= b.0.tolerance.value() && a.2 <= b.2));
         }
     }
 }

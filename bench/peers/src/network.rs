@@ -143,5 +143,8 @@ mod tests {
         assert!((850..950).contains(&all.len()) && traffic.datagrams == 1_000, "{}", all.len());
         assert!(all.is_sorted_by_key(|(at, _)| *at) && !all.is_sorted_by_key(|(_, number)| *number));
         assert_eq!(all, arrivals(false).0);
+        // Of ten that are sent at once some arrive and some do not: no two share their fate.
+        let arrived = |tick: u16| all.iter().filter(|(_, number)| number / 10 == tick).count();
+        assert!((0..100).filter(|tick| (1..10).contains(&arrived(*tick))).count() > 40);
     }
 }

@@ -1,6 +1,6 @@
 //! What was found, for people and for programs.
 
-use crate::equal::{Curve, Findings, Match, Point};
+use crate::equal::{Curve, Findings, Fit, Match, Point};
 use crate::lineup::{Ours, Variant, hertz};
 use crate::load::{Cost, Scenario, Size};
 use crate::machine;
@@ -53,7 +53,7 @@ impl Report {
         let note = "CPU is the server's thread time per tick; ns per pair is the mean for each entity and receiver. Bytes are per second and \
             receiver, those on the wire with 28 for IPv4 and UDP in every datagram; bytes are equal within 2 %, but where a star says that \
             ours has no setting that sends so many, or so few. Errors are in metres; the spread is the standard deviation of the receivers' \
-            means. Of ours, the policy, the threshold and the heartbeat; `even` sends 70 % of what is due. README.md says how everything is measured.";
+            means. Of ours, the policy, the threshold, the heartbeat and the time between two datagrams; `even` sends 70 % of what is due. README.md says how everything is measured.";
         let sheet = Sheet { note: note.into(), exhibits, ..Sheet::default() };
         let verdicts: String = self.verdicts.iter().map(Verdict::line).collect();
         format!(" {}\n\n{}\n{verdicts}", self.heading(), sheet.to_text())
@@ -94,7 +94,7 @@ impl Report {
     }
 
     fn tracks_table(&self, title: String, rows: Vec<Vec<String>>) -> Exhibit {
-        let mut head = ["", "B/s", "on the wire", "mean m", "p99 m", "spread m"].map(String::from).to_vec();
+        let mut head = ["", "B/s", "on wire", "mean m", "p99 m", "spread"].map(String::from).to_vec();
         head.extend(self.paths.iter().map(|path| format!("{:.0} ms", path.delay.as_millis_f64())));
         Exhibit::Table { title, note: String::new(), head, rows }
     }
@@ -103,8 +103,8 @@ impl Report {
     fn match_table(&self, findings: &Findings, variant: &Variant) -> Exhibit {
         let rows = findings.matches.iter().filter(|one| one.name == variant.name).flat_map(|one| {
             let peer = self.row(format!("{:.0} Hz", hertz(one.peer.knob as u32)), &one.peer.outcome);
-            let ours = one.ours.iter().map(|(policy, point, equal)| {
-                let mark = if *equal { "" } else { " *" };
+            let ours = one.ours.iter().map(|(policy, point, fit)| {
+                let mark = if *fit == Fit::Equal { "" } else { " *" };
                 self.row(format!("  {}{mark}", policy.describe(point.knob)), &point.outcome)
             });
             [peer].into_iter().chain(ours).collect::<Vec<_>>()
@@ -182,9 +182,14 @@ fn curve_to_json(curve: &Curve) -> Value {
 }
 
 fn match_to_json(one: &Match) -> Value {
-    let ours = one
-        .ours
-        .iter()
-        .map(|(policy, point, equal)| json!({ "name": policy.name(), "setting": policy.describe(point.knob), "equal": equal, "point": point_to_json(point) }));
-    json!({ "name": one.name, "peer": point_to_json(&one.peer), "ours": ours.collect::<Vec<_>>() })
+    let ours = |(policy, point, fit): &(Ours, Point, Fit)| {
+        json!({
+            "name": policy.name(),
+            "setting": policy.describe(point.knob),
+            "bytes": format!("{fit:?}").to_lowercase(),
+            "point": point_to_json(point),
+        })
+    };
+    let ours: Vec<Value> = one.ours.iter().map(ours).collect();
+    json!({ "name": one.name, "peer": point_to_json(&one.peer), "ours": ours })
 }

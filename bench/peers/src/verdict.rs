@@ -1,6 +1,6 @@
 //! What was aimed at, and what came of it: also where it is missed.
 
-use crate::equal::{Findings, Point};
+use crate::equal::{Findings, Fit, Point};
 use crate::lineup::{Ours, hertz};
 use crate::load::{Cost, Scenario};
 
@@ -84,11 +84,14 @@ pub fn of_tracks(findings: &Findings) -> Vec<Verdict> {
 
 fn lower(findings: &Findings, n: usize, policy: Ours, (what, of): Figure) -> Verdict {
     let ratios = findings.matches.iter().map(|one| (one, of(&one.ours[n].1) / of(&one.peer)));
-    let (below, above): (Vec<_>, Vec<_>) = ratios.partition(|(_, ratio)| *ratio < 1.0);
+    // Who needs more bytes has not won.
+    let (below, above): (Vec<_>, Vec<_>) = ratios.partition(|(one, ratio)| *ratio < 1.0 && one.ours[n].2 != Fit::More);
     let least = below.iter().map(|(_, ratio)| *ratio).fold(1.0, f64::min);
     let most = below.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max);
-    let missed =
-        above.iter().map(|(one, ratio)| format!("{ratio:.2} of {} at {:.0} Hz", one.name, hertz(one.peer.knob as u32)));
+    let missed = above.iter().map(|(one, ratio)| {
+        let more = if one.ours[n].2 == Fit::More { ", with more bytes" } else { "" };
+        format!("{ratio:.2} of {} at {:.0} Hz{more}", one.name, hertz(one.peer.knob as u32))
+    });
     let mut found = format!("lower in {} of {} cases: {least:.2} to {most:.2}", below.len(), findings.matches.len());
     if !above.is_empty() {
         found.push_str(&format!("; not lower: {}", missed.collect::<Vec<_>>().join("; ")));
