@@ -19,9 +19,8 @@ mod verdict;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Parser, ValueEnum};
-use equal::{Arena, Findings};
+use equal::Arena;
 use evenkeel::GlobalTime;
-use evenkeel_link::Conditions;
 use lineup::{VARIANTS, Variant};
 use report::Report;
 use std::path::{Path, PathBuf};
@@ -98,11 +97,13 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    // Nobody should wait for results that cannot be written.
+    // Nobody should wait for results that cannot be had or cannot be written.
     for file in [&arguments.json, &arguments.plot].into_iter().flatten() {
         check(file)?;
     }
+    ensure!(arguments.json.is_none() || arguments.json != arguments.plot, "--json and --plot need a file each");
     let wanted = |half| arguments.only.is_none_or(|only| only == half);
+    let grounds = if wanted(Half::Traces) { read_grounds(arguments)? } else { Vec::new() };
     let ticks = arguments.ticks.unwrap_or(if arguments.quick { 40 } else { 150 });
     let size = load::Size { entities: 1_000, receivers: 32, ticks, block: arguments.block };
     let (mut costs, mut verdicts) = (Vec::new(), Vec::new());
@@ -115,22 +116,22 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
     let paths = evenkeel_lab::experiment::paths(&DELAYS, JITTER, LOSS);
     let variants: Vec<Variant> = VARIANTS.into_iter().filter(|variant| arguments.wants(variant.name)).collect();
-    let findings = wanted(Half::Traces).then(|| measure_tracks(arguments, &variants, &paths)).transpose()?;
+    let arena = Arena { grounds: &grounds, paths: &paths };
+    let show = || equal::run(&arena, &variants, arguments.quick, &|step| eprintln!("showing: {step}"));
+    let findings = wanted(Half::Traces).then(show).transpose()?;
     verdicts.extend(findings.iter().flat_map(verdict::of_tracks));
     let report = Report { size, costs, variants, traces: TRACES.map(String::from).to_vec(), paths, findings, verdicts };
     write(arguments, &report)
 }
 
-fn measure_tracks(arguments: &Arguments, variants: &[Variant], paths: &[Conditions]) -> Result<Findings> {
+fn read_grounds(arguments: &Arguments) -> Result<Vec<Ground>> {
     let seconds = arguments.seconds.unwrap_or(if arguments.quick { 30.0 } else { 120.0 });
     let read = |name: &&str| {
         let path = arguments.data.join("traces").join(format!("{name}.csv.gz"));
         ensure!(path.is_file(), "{} is missing: say with --data where the project's data is", path.display());
         Ground::read(&path, seconds)
     };
-    let grounds = TRACES.iter().map(read).collect::<Result<Vec<_>>>()?;
-    let arena = Arena { grounds: &grounds, paths };
-    equal::run(&arena, variants, arguments.quick, &|step| eprintln!("showing: {step}"))
+    TRACES.iter().map(read).collect()
 }
 
 /// Whether a file can be written.
