@@ -15,7 +15,7 @@ use std::f64::consts::PI;
 const CLOCK_ERROR: Duration = Duration::from_micros(400);
 
 /// As far as our knob makes vectors share datagrams before it makes them fewer.
-const SHARED: f64 = 2.5;
+const SHARED: f64 = 3.0;
 
 /// How often the peers send, in ticks.
 pub const EVERY: [u32; 7] = [1, 2, 3, 4, 6, 12, 20];
