@@ -25,8 +25,8 @@ pub struct Parcel {
 
 /// A server that replicates moving entities, and its receivers, stepped by hand.
 ///
-/// A tick is [`tell`](Self::tell) for every entity, [`serve`](Self::serve), [`sent`](Self::sent), and for every receiver
-/// [`frame`](Self::frame) and [`show`](Self::show). Only `serve` is timed.
+/// A tick is [`tell`](Self::tell) for every entity, [`serve`](Self::serve), [`sent`](Self::sent), and for every
+/// receiver [`frame`](Self::frame) and [`show`](Self::show). Only `serve` is timed.
 pub trait Contender {
     /// An entity comes into being.
     fn spawn(&mut self, id: u32, pose: &Pose, now: GlobalTime) -> Result<()>;

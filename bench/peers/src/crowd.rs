@@ -62,8 +62,8 @@ impl Crowd {
 }
 
 impl Walker {
-    /// Another heading, at least a quarter turn away, another speed and another turn rate. What no format rounds stays as it is,
-    /// so that nobody leaves an exported path but by turning.
+    /// Another heading, at least a quarter turn away, another speed and another turn rate. What no format rounds stays
+    /// as it is, so that nobody leaves an exported path but by turning.
     fn turn(&mut self, tick: u32, draw: [f64; 3]) {
         let heading = self.course.attitude.heading() + PI / 2.0 + draw[0] * PI;
         let speed = ((15.0 + 10.0 * draw[1]) * 100.0).round() / 100.0;

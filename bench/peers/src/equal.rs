@@ -113,8 +113,8 @@ impl Arena<'_> {
     }
 }
 
-/// The knob at which so many bytes are to be expected, by the logarithms of both; never close to either end, so that steps do
-/// not stop the search.
+/// The knob at which so many bytes are to be expected, by the logarithms of both; never close to either end, so
+/// that steps do not stop the search.
 fn between(more: &Point, less: &Point, bytes: f64) -> f64 {
     let [high, low] = [more, less].map(|point| point.outcome.wire_bytes().ln());
     let share = ((high - bytes.ln()) / (high - low)).clamp(0.1, 0.9);

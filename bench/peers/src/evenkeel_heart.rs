@@ -91,8 +91,8 @@ fn host(receiver: usize) -> HostId {
     HostId(receiver as u32 + 1)
 }
 
-/// Heartbeats come in whole ticks. One that lies between is the shorter for some entities and the longer for others, so that bytes can be
-/// brought to any number.
+/// Heartbeats come in whole ticks. One that lies between is the shorter for some entities and the longer for others, so
+/// that bytes can be brought to any number.
 fn in_whole_ticks(id: u32, threshold: Threshold) -> Threshold {
     let ticks = (threshold.time.as_secs_f64() / TICK.as_secs_f64()).max(1.0);
     // Multiples of the golden ratio fill the interval evenly, in whatever order entities come.

@@ -10,8 +10,8 @@ use anyhow::Result;
 use evenkeel::{Budget, Duration, GlobalTime, Threshold};
 use std::f64::consts::PI;
 
-/// How far our receivers' clocks are off, in turns one way and the other: the most that `evenkeel bench` finds in 99 % of all moments
-/// on paths of 5 to 400 ms. The peers' clients get a perfect clock wherever they have use for one.
+/// How far our receivers' clocks are off, in turns one way and the other: the most that `evenkeel bench` finds in 99 %
+/// of all moments on paths of 5 to 400 ms. The peers' clients get a perfect clock wherever they have use for one.
 const CLOCK_ERROR: Duration = Duration::from_micros(400);
 
 /// As far as our knob makes vectors share datagrams before it makes them fewer.
@@ -68,7 +68,7 @@ pub const VARIANTS: [Variant; 9] = [
     },
     Variant {
         name: "replicon, quantised, perfect clock",
-        why: "moved on since the server's tick by a perfect clock that the game would have to bring: the best that can be built on it",
+        why: "moved on since the server's tick, by a perfect clock that the game would have to bring",
         peer: Peer::Replicon(fields(true, true), replicon::Shows::SinceTick),
     },
     Variant {
@@ -83,12 +83,12 @@ pub const VARIANTS: [Variant; 9] = [
     },
     Variant {
         name: "lightyear, quantised, tuned",
-        why: "one interval behind the server, no margin for jitter, a fifth of the pings: what its settings allow for accuracy and for bytes",
+        why: "one interval behind the server, no margin for jitter, a fifth of the pings",
         peer: Peer::Lightyear(fields(true, false), lightyear::Shows::Tuned),
     },
     Variant {
         name: "lightyear, quantised, smooth",
-        why: "at least 300 ms behind the server, so that every receiver has something to interpolate towards, as its documentation asks",
+        why: "300 ms behind the server, so that every receiver has something to interpolate towards",
         peer: Peer::Lightyear(fields(true, false), lightyear::Shows::Smooth),
     },
 ];
@@ -128,8 +128,8 @@ impl Ours {
         }
     }
 
-    /// When vectors are due, what share of them is sent, and how many ticks apart, by one knob: at 0 as usual, below for more bytes,
-    /// above for fewer.
+    /// When vectors are due, what share of them is sent, and how many ticks apart, by one knob: at 0 as usual,
+    /// below for more bytes, above for fewer.
     fn settings(self, knob: f64) -> (Threshold, f64, f64) {
         // The first bytes to save are the headers of datagrams, then vectors.
         let beyond = |knob: f64| (knob - SHARED).max(0.0);

@@ -36,7 +36,7 @@ pub fn date() -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// The date so many days after the first of 1970, by the Gregorian calendar counted from the first of March of the year 0.
+/// The date so many days after the first of 1970, by the Gregorian calendar, whose years here begin in March.
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

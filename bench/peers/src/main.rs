@@ -1,4 +1,5 @@
-//! Evenkeel beside bevy_replicon and lightyear: the same work, measured in one run. `README.md` says what, how, and how fair it is.
+//! Evenkeel beside bevy_replicon and lightyear: the same work, measured in one run. `README.md` says what, how, and how
+//! fair it is.
 
 mod contender;
 mod crowd;
@@ -34,7 +35,8 @@ const DELAYS: [f64; 4] = [20.0, 60.0, 120.0, 250.0];
 const JITTER: f64 = 5.0;
 const LOSS: f64 = 0.01;
 
-/// Measures Evenkeel beside bevy_replicon and lightyear: what serving costs, and how far off things are shown at equal bytes.
+/// Measures Evenkeel beside bevy_replicon and lightyear: what serving costs, and how far off things are shown at equal
+/// bytes.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {

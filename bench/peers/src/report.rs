@@ -14,6 +14,13 @@ use serde_json::{Map, Value, json};
 /// The version of the JSON form.
 const JSON_VERSION: u32 = 1;
 
+/// How to read the tables.
+const NOTE: &str = "CPU is the server's thread time per tick; ns per pair is the mean for each entity and receiver. \
+    Bytes are per second and receiver, those on the wire with 28 for IPv4 and UDP in every datagram; bytes are equal \
+    within 2 %, but where a star says that ours has no setting that sends so many, or so few. Errors are in metres; \
+    the spread is the standard deviation of the receivers' means. Of ours, the policy, the threshold, the heartbeat \
+    and the time between two datagrams; `even` sends 70 % of what is due. README.md says how everything is measured.";
+
 /// A whole run.
 pub struct Report {
     /// What the servers had to do.
@@ -50,11 +57,7 @@ impl Report {
                 Ours::ALL.into_iter().zip(&findings.ours).map(|(policy, curve)| self.curve_table(policy, curve)),
             );
         }
-        let note = "CPU is the server's thread time per tick; ns per pair is the mean for each entity and receiver. Bytes are per second and \
-            receiver, those on the wire with 28 for IPv4 and UDP in every datagram; bytes are equal within 2 %, but where a star says that \
-            ours has no setting that sends so many, or so few. Errors are in metres; the spread is the standard deviation of the receivers' \
-            means. Of ours, the policy, the threshold, the heartbeat and the time between two datagrams; `even` sends 70 % of what is due. README.md says how everything is measured.";
-        let sheet = Sheet { note: note.into(), exhibits, ..Sheet::default() };
+        let sheet = Sheet { note: NOTE.into(), exhibits, ..Sheet::default() };
         let verdicts: String = self.verdicts.iter().map(Verdict::line).collect();
         format!(" {}\n\n{}\n{verdicts}", self.heading(), sheet.to_text())
     }
@@ -120,13 +123,14 @@ impl Report {
 
     /// For programs.
     pub fn to_json(&self) -> Value {
+        let curves = self.findings.iter().flat_map(|findings| findings.peers.iter().chain(&findings.ours));
         json!({
             "version": JSON_VERSION,
             "date": machine::date(),
             "machine": machine::processor(),
             "load_average": machine::load_average(),
-            "versions": machine::versions().into_iter().map(|(name, version)| (name.to_owned(), json!(version))).collect::<Map<_, _>>(),
-            "settings": self.variants.iter().map(|v| (v.name.to_owned(), json!(v.why))).collect::<Map<_, _>>(),
+            "versions": named(machine::versions().into_iter()),
+            "settings": named(self.variants.iter().map(|variant| (variant.name, variant.why))),
             "load": {
                 "entities": self.size.entities,
                 "receivers": self.size.receivers,
@@ -136,9 +140,9 @@ impl Report {
             },
             "traces": self.traces,
             "paths": self.paths.iter().map(Conditions::to_string).collect::<Vec<_>>(),
-            "curves": self.findings.iter().flat_map(|f| f.peers.iter().chain(&f.ours)).map(curve_to_json).collect::<Vec<_>>(),
+            "curves": curves.map(curve_to_json).collect::<Vec<_>>(),
             "equal_bytes": self.findings.iter().flat_map(|f| &f.matches).map(match_to_json).collect::<Vec<_>>(),
-            "verdicts": self.verdicts.iter().map(|v| json!({"target": v.target, "holds": v.holds, "found": v.found})).collect::<Vec<_>>(),
+            "verdicts": self.verdicts.iter().map(verdict_to_json).collect::<Vec<_>>(),
         })
     }
 }
@@ -148,6 +152,14 @@ impl Verdict {
         let holds = if self.holds { "holds" } else { "does not hold" };
         format!(" {holds:<14} {}\n{:16}{}\n", self.target, "", self.found)
     }
+}
+
+fn named<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
+    pairs.map(|(name, value)| (name.to_owned(), json!(value))).collect()
+}
+
+fn verdict_to_json(Verdict { target, holds, found }: &Verdict) -> Value {
+    json!({ "target": target, "holds": holds, "found": found })
 }
 
 fn cost_to_json(cost: &Cost) -> Value {
@@ -167,8 +179,13 @@ fn point_to_json(point: &Point) -> Value {
     let Outcome { receivers, mean, p99, std, max } = &point.outcome;
     let receivers = receivers.iter().map(|seen| {
         json!({
-            "mean": seen.mean, "p99": seen.p99, "unseen": seen.unseen, "bytes_per_second": seen.bytes,
-            "wire_bytes_per_second": seen.wire_bytes, "datagrams_per_second": seen.datagrams, "bytes_per_second_back": seen.bytes_back,
+            "mean": seen.mean,
+            "p99": seen.p99,
+            "unseen": seen.unseen,
+            "bytes_per_second": seen.bytes,
+            "wire_bytes_per_second": seen.wire_bytes,
+            "datagrams_per_second": seen.datagrams,
+            "bytes_per_second_back": seen.bytes_back,
         })
     });
     json!({

@@ -54,6 +54,13 @@ pub struct Pen {
     pub width: f64,
 }
 
+impl Pen {
+    fn stroke(&self) -> String {
+        let Self { colour, dashes, width } = self;
+        format!(r#"stroke="{colour}" stroke-width="{width}" stroke-dasharray="{dashes}""#)
+    }
+}
+
 /// A figure as it grows.
 pub struct Canvas {
     body: String,
@@ -81,10 +88,8 @@ impl Canvas {
 
     /// A straight line.
     pub fn line(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), pen: Pen) {
-        let Pen { colour, dashes, width } = pen;
-        self.put(format_args!(
-            r#"<line x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}" stroke="{colour}" stroke-width="{width}" stroke-dasharray="{dashes}"/>"#
-        ));
+        let stroke = pen.stroke();
+        self.put(format_args!(r#"<line x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}" {stroke}/>"#));
     }
 
     /// A filled rectangle.
@@ -128,10 +133,8 @@ impl Canvas {
         };
         let places: Vec<(f64, f64)> = points.iter().map(place).collect();
         let through = places.iter().map(|(a, b)| format!("{a:.1},{b:.1}")).collect::<Vec<_>>().join(" ");
-        let Pen { colour, dashes, width } = pen;
-        self.put(format_args!(
-            r#"<polyline points="{through}" fill="none" stroke="{colour}" stroke-width="{width}" stroke-dasharray="{dashes}" stroke-linejoin="round"/>"#
-        ));
+        let (stroke, Pen { colour, width, .. }) = (pen.stroke(), pen);
+        self.put(format_args!(r#"<polyline points="{through}" fill="none" stroke-linejoin="round" {stroke}/>"#));
         for (a, b) in places {
             self.put(format_args!(r#"<circle cx="{a:.1}" cy="{b:.1}" r="{:.1}" fill="{colour}"/>"#, width + 0.8));
         }
@@ -146,9 +149,11 @@ impl Canvas {
     pub fn finish(self) -> String {
         let Self { body, width, height } = self;
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+             width=\"{width}\" height=\"{height}\">\n\
              <style>text {{ font-family: system-ui, 'DejaVu Sans', sans-serif; font-size: 12px; fill: #24292f }} \
-             .head {{ font-size: 19px; font-weight: 600 }} .title {{ font-size: 14px; font-weight: 600 }} .sub, .name {{ fill: #57606a }} \
+             .head {{ font-size: 19px; font-weight: 600 }} .title {{ font-size: 14px; font-weight: 600 }} \
+             .sub, .name {{ fill: #57606a }} \
              .tick {{ font-size: 11px; fill: #57606a }} .value {{ font-size: 9.5px; fill: #57606a }} \
              .middle {{ text-anchor: middle }} .end {{ text-anchor: end }}</style>\n\
              <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n{body}</svg>\n"

@@ -1,4 +1,4 @@
-//! How far off things are shown: recorded games through a network, judged from outside against where everything really was.
+//! How far off things are shown: recorded games through a network, judged from outside by where everything really was.
 
 use crate::contender::{Contender, TICK};
 use crate::network::{Network, Way};
