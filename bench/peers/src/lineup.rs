@@ -1,6 +1,7 @@
 //! Who is measured, and with which settings. Whoever is to be measured too gets a file of its own and a few lines here.
 
 use crate::contender::{Contender, TICK};
+use crate::evenkeel_bevy::InBevy;
 use crate::evenkeel_heart::{self as ours, Evenkeel};
 use crate::lightyear_peer::{self as lightyear, Lightyear};
 use crate::load::Entrant;
@@ -177,15 +178,14 @@ pub fn entrants(receivers: usize, now: GlobalTime) -> Result<Vec<Entrant>> {
         let (fields, shows) = (fields(quantised, true), lightyear::Shows::Received);
         Box::new(Lightyear::new(lightyear::Setup { receivers, fields, every: 1, shows }))
     };
+    // No heartbeat: the peers have none either.
+    let threshold = Threshold::within(0.1).at_least_every(Duration::from_secs(1_000_000));
     let evenkeel = |books| -> Result<Box<Evenkeel>> {
-        // No heartbeat: the peers have none either.
-        let threshold = Threshold::within(0.1).at_least_every(Duration::from_secs(1_000_000));
         let (policy, budget, history, clock_error) =
             ("base", Budget::Unlimited, Duration::from_secs(2), Duration::ZERO);
         let setup = ours::Setup { receivers, policy, budget, threshold, every: 1.0, books, history, clock_error };
         Ok(Box::new(Evenkeel::new(setup, now)?))
     };
-    // Evenkeel as a Bevy plugin goes to the end of this list, with a file of its own beside `evenkeel_heart`.
     Ok(vec![
         Entrant::new("bevy_replicon", false, replicon(false), now),
         Entrant::new("bevy_replicon, quantised", false, replicon(true), now),
@@ -193,6 +193,7 @@ pub fn entrants(receivers: usize, now: GlobalTime) -> Result<Vec<Entrant>> {
         Entrant::new("lightyear, quantised", false, lightyear(true), now),
         Entrant::new("Evenkeel", true, evenkeel(true)?, now),
         Entrant::new("Evenkeel, no books", true, evenkeel(false)?, now),
+        Entrant::new("Evenkeel in Bevy", true, Box::new(InBevy::new(receivers, threshold)?), now),
     ])
 }
 

@@ -4,6 +4,7 @@
 mod contender;
 mod crowd;
 mod equal;
+mod evenkeel_bevy;
 mod evenkeel_heart;
 mod lightyear_peer;
 mod lineup;

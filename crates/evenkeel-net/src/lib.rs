@@ -86,6 +86,7 @@
 //! - [`levels`]: the game's own messages, at five levels of service;
 //! - [`lobby`]: several sessions behind one set of connections, and a list of them;
 //! - [`metrics`]: a session in numbers, over HTTP;
+//! - [`part`]: either half;
 //! - [`protocol`]: what hosts say to each other besides the heart's datagrams;
 //! - [`report`]: a session in numbers;
 //! - [`seat`]: a player's half;
@@ -96,21 +97,33 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "sockets")]
 mod background;
+#[cfg(feature = "sockets")]
 mod client;
+#[cfg(feature = "sockets")]
 pub mod discovery;
 pub mod hub;
+#[cfg(feature = "sockets")]
 mod listing;
+#[cfg(feature = "sockets")]
 pub mod lobby;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+pub mod part;
 pub mod report;
+#[cfg(feature = "sockets")]
 mod server;
+#[cfg(feature = "sockets")]
 mod ticking;
 pub mod token;
+#[cfg(feature = "sockets")]
 pub mod transport;
 
+#[cfg(feature = "sockets")]
 pub use client::{Client, ClientConfig, Frame, HostClock, LinkState, Peer, PeerConfig, StartError};
 pub use evenkeel_session::{levels, protocol, seat};
+#[cfg(feature = "sockets")]
 pub use listing::{ListError, list_sessions, list_sessions_blocking};
+#[cfg(feature = "sockets")]
 pub use server::{ConditionError, Server, ServerConfig, ServerError, Watcher};

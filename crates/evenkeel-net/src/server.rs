@@ -3,6 +3,7 @@
 mod conditions;
 mod config;
 mod moving;
+mod totals;
 mod watch;
 
 pub use conditions::ConditionError;
@@ -14,7 +15,7 @@ use crate::hub::{Connection, Hub, HubConfig, HubEvent, Outgoing, What};
 use crate::levels::{Level, LevelError};
 use crate::lobby::{AddError, Lobby, LobbyConfig, LobbyCounts};
 use crate::protocol::SessionInfo;
-use crate::report::{SessionReport, Totals};
+use crate::report::SessionReport;
 use crate::ticking::Ticking;
 use crate::transport::{self, Conditioner, Conditions, Identity, ListenConfig, Listener};
 use evenkeel::{ConfigError, HostId, Instant};
@@ -24,6 +25,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use totals::Totals;
 use tracing::Span;
 
 /// So many connections are listened to at once, at most, before anything is sent, and so much is taken from each: a server that

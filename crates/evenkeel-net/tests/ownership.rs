@@ -7,7 +7,7 @@ mod common;
 use common::World;
 use evenkeel::{EntityId, GlobalTime, HostId, PlaceError, Pose, Relevance, Threshold, Vec3};
 use evenkeel_net::hub::{EntityError, HubConfig, HubEvent, Open};
-use evenkeel_net::protocol::{SERVER, ToServer, encode, maker_of};
+use evenkeel_net::protocol::{Model, SERVER, ToServer, encode, maker_of};
 use evenkeel_net::seat::{SeatConfig, SeatError, SeatEvent};
 
 /// Along a line at 10 m/s; each entity on one of its own.
@@ -94,6 +94,40 @@ fn what_is_given_goes_on_and_obeys_its_new_owner_alone() {
     play(&mut world, 2_000);
     for viewer in [1, 2] {
         assert_seen(&mut world, viewer, ball);
+    }
+}
+
+#[test]
+fn whoever_gave_it_away_sees_where_it_goes() {
+    for model in [Model::ClientServer, Model::Hybrid] {
+        let mut world = game(HubConfig { model, ..HubConfig::default() });
+        let ball = make(&mut world, 0);
+        let at = |x| Pose::at(Vec3::new(x, 0.0, 0.0)).moving(Vec3::ZERO);
+        let seen = |world: &mut World, viewer: usize| {
+            let local = world.local(viewer);
+            world.guests[viewer].seat.place(ball, local).unwrap().position.x
+        };
+        play(&mut world, 500);
+        give(&mut world, 0, ball, 2);
+        world.run(500, |_| {});
+        let local = world.local(1);
+        world.guests[1].seat.adopt(ball, Threshold::within(0.1), local).unwrap();
+        world.run(500, |world| {
+            let local = world.local(1);
+            world.guests[1].seat.observe(ball, at(5_000.0), local).unwrap();
+        });
+        for viewer in [0, 2] {
+            assert!((seen(&mut world, viewer) - 5_000.0).abs() < 0.1, "{model:?}: guest {viewer}");
+        }
+        give(&mut world, 1, ball, SERVER.0);
+        world.run(500, |_| {});
+        world.run(500, |world| {
+            let now = world.now;
+            world.hub.observe(ball, at(-5_000.0), now).unwrap();
+        });
+        for viewer in 0..3 {
+            assert!((seen(&mut world, viewer) + 5_000.0).abs() < 0.1, "{model:?}: guest {viewer}");
+        }
     }
 }
 

@@ -110,8 +110,3 @@ pub use simulation::{Operation, Simulation, Tick};
 pub use time::{Duration, GlobalTime, Instant};
 pub use timewarp::{Timewarp, TimewarpConfig, TimewarpEvent};
 pub use trigger::{Cause, Threshold, Tolerance};
-
-/// The examples in the README are tests too.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-pub struct Readme;

@@ -15,6 +15,7 @@ use crate::time::Duration;
 /// # let _ = (tank, like_bzflag);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Threshold {
     /// How far the position may be off.
     pub tolerance: Tolerance,
@@ -28,6 +29,7 @@ pub struct Threshold {
 
 /// How a deviation in position is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Tolerance {
     /// The distance in space: the deviation never exceeds what was configured.
     Distance(f64),

@@ -125,6 +125,8 @@ impl Hub {
         let before = made.owner;
         (made.owner, made.epoch) = (to, made.epoch.saturating_add(1));
         let made = made.clone();
+        // Whoever owned it believes nothing of an earlier epoch.
+        let _ = self.sender.begin_epoch(entity, made.epoch);
         if to == SERVER {
             self.receiver.revoke(entity);
         } else {

@@ -201,6 +201,7 @@ impl Hub {
         let (entity, time) = (made.entity, self.now(now));
         let added = self.sender.add_entity(entity, Threshold::default(), time);
         added.map_err(|_| ImportError::Impossible("it has too many entities"))?;
+        let _ = self.sender.begin_epoch(entity, made.epoch);
         if made.owner != SERVER {
             self.receiver.grant(entity, made.owner, made.epoch);
             let _ = self.receiver.await_owner(&Handover { entity, epoch: made.epoch, motion }, made.owner, time);

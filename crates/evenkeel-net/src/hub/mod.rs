@@ -304,10 +304,15 @@ impl Hub {
         self.members.get(&host).is_some_and(|member| member.connection.is_some())
     }
 
+    /// The player of a connection, if it has come in.
+    pub fn host_of(&self, connection: Connection) -> Option<HostId> {
+        self.connections.get(&connection).copied()
+    }
+
     /// What the player of a connection is called, if it has come in.
+    #[cfg(feature = "sockets")]
     pub(crate) fn player_name(&self, connection: Connection) -> Option<&str> {
-        let host = self.connections.get(&connection)?;
-        self.members.get(host).map(|member| member.name.as_str())
+        self.members.get(&self.host_of(connection)?).map(|member| member.name.as_str())
     }
 
     /// What there is.

@@ -1,6 +1,6 @@
 //! How a session is doing, as far as a hub without sockets knows.
 
-use super::{Connection, Hub};
+use super::Hub;
 use crate::report::{REPORT_VERSION, ReceiverReport, Sent, SessionReport};
 use evenkeel::{HostId, Instant};
 use std::collections::BTreeMap;
@@ -47,7 +47,8 @@ impl Hub {
     }
 
     /// Who is here, or may come back, and by which connection.
-    pub(crate) fn player_connections(&self) -> Vec<(HostId, Option<Connection>)> {
+    #[cfg(feature = "sockets")]
+    pub(crate) fn player_connections(&self) -> Vec<(HostId, Option<super::Connection>)> {
         self.members.iter().map(|(host, member)| (*host, member.connection)).collect()
     }
 

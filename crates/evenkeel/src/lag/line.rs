@@ -139,7 +139,16 @@ impl Lag {
     }
 
     /// The lag at a time.
+    #[inline]
     pub fn at(&self, t: GlobalTime) -> Duration {
+        match self.glides.last() {
+            // It is seldom on its way.
+            Some(last) if last.begins <= t && t.since(last.begins) >= last.over => last.to,
+            _ => self.on_its_way(t),
+        }
+    }
+
+    fn on_its_way(&self, t: GlobalTime) -> Duration {
         let glide = self.glides.iter().rfind(|glide| glide.begins <= t).or(self.glides.first());
         glide.map_or(Duration::ZERO, |glide| glide.at(t))
     }

@@ -1,7 +1,7 @@
 //! The exported path of one entity: its newest DR vectors, as receivers decode them.
 
 use crate::motion::Motion;
-use crate::path::Piece;
+use crate::path::PieceView;
 use crate::time::{Duration, GlobalTime};
 use crate::wire::Quantised;
 use alloc::collections::VecDeque;
@@ -85,13 +85,13 @@ impl Exported {
     }
 
     /// The pieces of the exported path that matter from `from` on.
-    pub(crate) fn pieces(&self, from: GlobalTime) -> impl Iterator<Item = Piece> + '_ {
+    pub(crate) fn pieces(&self, from: GlobalTime) -> impl Iterator<Item = PieceView<'_>> {
         // From the back: what is asked for is usually recent.
         let first = self.ring.iter().rposition(|v| v.generated <= from).unwrap_or(0);
-        self.ring.range(first..).map(|v| Piece {
+        self.ring.range(first..).map(|v| PieceView {
             start: v.generated,
             epoch: v.generated,
-            motion: v.motion,
+            motion: &v.motion,
             vector: v.number,
             freeze: None,
         })

@@ -12,6 +12,7 @@
 
 mod exported;
 mod fairness;
+mod flights;
 mod pair;
 
 pub use exported::{ClockRule, Placing, Vector};
@@ -19,7 +20,7 @@ pub use fairness::{Fairness, ReceiverFairness};
 pub use pair::{Reference, Relevance};
 
 pub(crate) use exported::Exported;
-pub(crate) use pair::{Context, Held, PairBook, Terms};
+pub(crate) use pair::{Context, Desk, Held, PairBook, Terms};
 
 use crate::delay::PathEstimate;
 use crate::ids::{EntityId, HostId};
@@ -39,16 +40,19 @@ pub struct EntityIndex(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReceiverIndex(pub usize);
 
-/// What one entity's vectors were, and its books at every receiver.
+/// What one entity's vectors were.
 #[derive(Debug)]
 pub(crate) struct EntityBook {
     /// `None` once the entity was removed and the slot waits for another.
     pub(crate) id: Option<EntityId>,
     pub(crate) epoch: u32,
+    /// The first vector of the epoch: receivers build upon none before it.
+    pub(crate) since: u32,
     /// Never restarts, so that no old receipt can speak of a new vector.
     next_number: u32,
     pub(crate) exported: Exported,
-    pub(crate) pairs: Vec<PairBook>,
+    /// One per receiver.
+    pub(crate) desks: Vec<Desk>,
     /// Vectors sent about it, over all receivers.
     pub(crate) vectors: u64,
 }
@@ -60,6 +64,9 @@ pub(crate) struct ReceiverBook {
     pub(crate) path: PathEstimate,
     /// How long it waits before it shows things.
     pub(crate) lag: Lag,
+    /// The books of every place for an entity, also of those that are free. They stand in one row, because datagrams and receipts go
+    /// from entity to entity.
+    pub(crate) pairs: Vec<PairBook>,
     pub(crate) vectors: u64,
     pub(crate) bytes: u64,
     /// Errors and seconds of entities that are gone.
@@ -198,14 +205,15 @@ impl Ledger {
 
     /// Bytes of memory behind the ledger, allocations included.
     pub fn memory_bytes(&self) -> usize {
-        let entity = |e: &EntityBook| {
-            let pairs = e.pairs.capacity() * size_of::<PairBook>();
-            pairs + e.pairs.iter().map(PairBook::heap_bytes).sum::<usize>() + e.exported.heap_bytes()
+        let entity = |e: &EntityBook| e.desks.capacity() * size_of::<Desk>() + e.exported.heap_bytes();
+        let pairs = |r: &ReceiverBook| {
+            r.pairs.capacity() * size_of::<PairBook>() + r.pairs.iter().map(PairBook::heap_bytes).sum::<usize>()
         };
         size_of::<Self>()
             + self.entities.capacity() * size_of::<EntityBook>()
             + self.receivers.capacity() * size_of::<ReceiverBook>()
             + self.entities.iter().map(entity).sum::<usize>()
+            + self.receivers.iter().map(pairs).sum::<usize>()
     }
 
     pub(crate) fn add_receiver(&mut self, host: HostId, now: GlobalTime) -> ReceiverIndex {
@@ -216,16 +224,14 @@ impl Ledger {
             host,
             path: PathEstimate::default(),
             lag,
+            pairs: self.entities.iter().map(|_| PairBook::new(shown)).collect(),
             vectors: 0,
             bytes: 0,
             past_error: SplitError::default(),
             past_shown: Duration::ZERO,
         });
         self.receiver_index.insert(host, index);
-        // A free place has no books: it gets them with its next entity.
-        for entity in self.entities.iter_mut().filter(|e| e.id.is_some()) {
-            entity.pairs.push(PairBook::new(shown));
-        }
+        self.entities.iter_mut().for_each(|entity| entity.desks.push(Desk::new()));
         ReceiverIndex(index)
     }
 
@@ -235,8 +241,8 @@ impl Ledger {
         if let Some(moved) = self.receivers.get(receiver.0) {
             self.receiver_index.insert(moved.host, receiver.0);
         }
-        for entity in self.entities.iter_mut().filter(|e| e.id.is_some()) {
-            entity.pairs.swap_remove(receiver.0);
+        for entity in &mut self.entities {
+            entity.desks.swap_remove(receiver.0);
         }
     }
 
@@ -245,19 +251,39 @@ impl Ledger {
             self.entities.push(EntityBook {
                 id: None,
                 epoch: 0,
+                since: 0,
                 next_number: 1,
                 exported: Exported::default(),
-                pairs: Vec::new(),
+                desks: Vec::new(),
                 vectors: 0,
             });
             self.entities.len() - 1
         });
         let book = &mut self.entities[index];
-        (book.id, book.epoch, book.vectors) = (Some(id), epoch, 0);
-        book.pairs.clear();
-        book.pairs.extend(self.receivers.iter().map(|receiver| PairBook::new(receiver.lag.shown(now))));
+        (book.id, book.epoch, book.since, book.vectors) = (Some(id), epoch, 0, 0);
+        book.desks.clear();
+        book.desks.resize(self.receivers.len(), Desk::new());
+        for receiver in &mut self.receivers {
+            let pair = PairBook::new(receiver.lag.shown(now));
+            match receiver.pairs.get_mut(index) {
+                Some(place) => *place = pair,
+                None => {
+                    if receiver.pairs.len() == receiver.pairs.capacity() {
+                        // Not twice as much as before: books are most of what a sender keeps.
+                        receiver.pairs.reserve_exact(index / 8 + 8);
+                    }
+                    receiver.pairs.push(pair);
+                }
+            }
+        }
         self.entity_index.insert(id, index);
         EntityIndex(index)
+    }
+
+    /// An entity's vectors are of this epoch from now on.
+    pub(crate) fn begin_epoch(&mut self, entity: EntityIndex, epoch: u32) {
+        let book = &mut self.entities[entity.0];
+        (book.epoch, book.since) = (epoch, book.next_number);
     }
 
     /// Closes an entity's books, adds them to what its receivers suffered, and frees its place.
@@ -267,7 +293,6 @@ impl Ledger {
         }
         let book = &mut self.entities[entity.0];
         book.exported.clear();
-        book.pairs.clear();
         if let Some(id) = book.id.take() {
             self.entity_index.remove(&id);
             self.free.push(entity.0);
@@ -280,9 +305,8 @@ impl Ledger {
         let until = context.lag.shown(now);
         book.finish(context, now);
         let (error, shown) = (book.accumulated(context, now), book.shown_for(context, now));
-        let relevance = book.relevance;
         *book = PairBook::new(until);
-        book.relevance = relevance;
+        self.entities[entity.0].desks[receiver.0].queued = 0;
         let receiver = &mut self.receivers[receiver.0];
         receiver.past_error += error;
         receiver.past_shown += shown;
@@ -310,13 +334,19 @@ impl Ledger {
         let shown = |r: &ReceiverBook| r.lag.shown(now - r.path.memory(self.terms.history));
         let horizon = self.receivers.iter().map(shown).min().unwrap_or(now - self.terms.history);
         let needed = self.oldest_needed(entity);
+        let needs = self.receivers.iter().map(|receiver| receiver.pairs[entity.0].needs());
+        let unasked = needs.fold((u32::MAX, GlobalTime::MAX), |(a, b), (c, d)| (a.min(c), b.min(d)));
         while let Some(until) = self.entities[entity.0].exported.oldest_until() {
             let exported = &self.entities[entity.0].exported;
             let must = full && exported.len() > MAX_EXPORTED / 2;
             if (until > horizon || exported.oldest() >= needed) && !must {
                 break;
             }
-            self.drop_oldest(entity, until);
+            if exported.oldest() < unasked.0 && until <= unasked.1 {
+                self.entities[entity.0].exported.drop_oldest();
+            } else {
+                self.drop_oldest(entity, until);
+            }
         }
     }
 
@@ -338,8 +368,8 @@ impl Ledger {
         }
         let book = &mut self.entities[entity.0];
         if let Some(vector) = book.exported.drop_oldest() {
-            for pair in &mut book.pairs {
-                pair.keep_if_in_use(vector.number, &vector.motion);
+            for receiver in &mut self.receivers {
+                receiver.pairs[entity.0].keep_if_in_use(&vector);
             }
         }
     }
@@ -367,17 +397,31 @@ impl Ledger {
 
     /// One pair's book together with what its arithmetic needs.
     pub(crate) fn split(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> (&mut PairBook, Context<'_>) {
-        let EntityBook { exported, pairs, .. } = &mut self.entities[entity.0];
-        let ReceiverBook { path, lag, .. } = &self.receivers[receiver.0];
-        let context = Context { exported, path, lag, terms: &self.terms };
-        (&mut pairs[receiver.0], context)
+        let ReceiverBook { path, lag, pairs, .. } = &mut self.receivers[receiver.0];
+        let context = Context { exported: &self.entities[entity.0].exported, path, lag, terms: &self.terms };
+        (&mut pairs[entity.0], context)
     }
 
     fn context(&self, entity: EntityIndex, receiver: ReceiverIndex) -> (&PairBook, Context<'_>) {
-        let EntityBook { exported, pairs, .. } = &self.entities[entity.0];
-        let ReceiverBook { path, lag, .. } = &self.receivers[receiver.0];
-        let context = Context { exported, path, lag, terms: &self.terms };
-        (&pairs[receiver.0], context)
+        let ReceiverBook { path, lag, pairs, .. } = &self.receivers[receiver.0];
+        let context = Context { exported: &self.entities[entity.0].exported, path, lag, terms: &self.terms };
+        (&pairs[entity.0], context)
+    }
+
+    pub(crate) fn desk(&self, entity: EntityIndex, receiver: ReceiverIndex) -> &Desk {
+        &self.entities[entity.0].desks[receiver.0]
+    }
+
+    pub(crate) fn desk_mut(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> &mut Desk {
+        &mut self.entities[entity.0].desks[receiver.0]
+    }
+
+    pub(crate) fn book(&self, entity: EntityIndex, receiver: ReceiverIndex) -> &PairBook {
+        &self.receivers[receiver.0].pairs[entity.0]
+    }
+
+    pub(crate) fn book_mut(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> &mut PairBook {
+        &mut self.receivers[receiver.0].pairs[entity.0]
     }
 }
 
@@ -392,6 +436,10 @@ pub struct PairView<'a> {
 impl<'a> PairView<'a> {
     fn parts(&self) -> (&'a PairBook, Context<'a>) {
         self.ledger.context(self.entity, self.receiver)
+    }
+
+    fn desk(&self) -> &'a Desk {
+        &self.ledger.entities[self.entity.0].desks[self.receiver.0]
     }
 
     /// CEE: the export error that receipts have made certain.
@@ -465,7 +513,7 @@ impl<'a> PairView<'a> {
     /// The same, borrowed: its number, when it was generated, and what it says.
     pub(crate) fn reference_motion(&self) -> Option<(u32, GlobalTime, &'a Motion)> {
         let (book, context) = self.parts();
-        book.reference_motion(context)
+        book.reference_motion(context, self.desk().queued)
     }
 
     /// The vector that the receiver is believed to be using at a global time.
@@ -487,11 +535,11 @@ impl<'a> PairView<'a> {
     /// The vector being held back for this receiver, and until when. While a policy decides about the next vector, the one
     /// that is being overtaken.
     pub fn held(&self) -> Option<(u32, GlobalTime)> {
-        self.parts().0.held.map(|h| (h.vector, h.until))
+        self.parts().0.held().map(|h| (h.vector, h.until))
     }
 
     /// Whether, and how much, the entity matters to the receiver.
     pub fn relevance(&self) -> Relevance {
-        self.parts().0.relevance
+        self.desk().relevance
     }
 }

@@ -1,13 +1,13 @@
 //! The books of one entity at one receiver.
 
-use super::exported::{Exported, Placing};
+use super::exported::{Exported, Placing, Vector};
+use super::flights::{Fate, Flight, Flights, MAX_FLIGHTS};
 use crate::delay::PathEstimate;
 use crate::lag::Lag;
 use crate::motion::Motion;
-use crate::path::{Piece, SplitError, export_error};
+use crate::path::{PieceView, SplitError, error_between};
 use crate::time::{Duration, GlobalTime};
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
 /// Whether an entity matters to a receiver, and how much.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,23 +39,6 @@ pub struct Reference {
     pub motion: Motion,
 }
 
-/// One vector on its way to one receiver, or arrived there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Flight {
-    pub(crate) generated: GlobalTime,
-    pub(crate) sent: GlobalTime,
-    pub(crate) arrival: GlobalTime,
-    pub(crate) vector: u32,
-    pub(crate) fate: Fate,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    InFlight,
-    Arrived,
-    Lost,
-}
-
 /// A vector that waits for its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
@@ -63,38 +46,55 @@ pub(crate) struct Held {
     pub(crate) until: GlobalTime,
 }
 
-/// More flights than this are never kept per entity and receiver, however long the history asked for.
-const MAX_FLIGHTS: usize = 128;
+impl Held {
+    const NONE: Self = Self { vector: 0, until: GlobalTime::ZERO };
+}
+
+/// So many are forgotten as soon as they may be, fewer when that saves memory.
+const MANY_FLIGHTS: usize = MAX_FLIGHTS / 2;
 /// The books are closed after so many arrivals, if nobody asks before.
 const CLOSE_EVERY: u32 = 8;
+
+/// What deciding about an entity's next vector needs to know of one receiver. Kept apart from the books and small, because it is asked
+/// for every receiver at every vector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Desk {
+    /// The newest vector queued for sending; 0 for none.
+    pub(crate) queued: u32,
+    pub(crate) relevance: Relevance,
+}
+
+impl Desk {
+    pub(crate) const fn new() -> Self {
+        Self { queued: 0, relevance: Relevance::USUAL }
+    }
+}
 
 /// The books of one entity at one receiver.
 #[derive(Debug)]
 pub(crate) struct PairBook {
-    /// What was sent and has not been forgotten, in the order of sending.
-    flights: Vec<Flight>,
-    /// The newest vector among those that are not lost, and when it was generated: policies ask for it all the time.
-    newest: Option<(u32, GlobalTime)>,
+    /// What was sent and has not been forgotten.
+    flights: Flights,
+    /// The newest vector among those that are not lost, 0 for none: policies ask for it all the time.
+    newest: u32,
     /// The error up to `until`: closed, but for late receipts.
     settled: SplitError,
     /// The same with the past fading.
     faded: f64,
     /// Shown time up to which the books are closed.
     until: GlobalTime,
-    /// When the receiver first showed the entity.
-    shown_since: Option<GlobalTime>,
-    /// The motion of the vector in use, once the exported path no longer holds it.
-    anchor: Option<Box<(u32, Motion)>>,
+    /// When the receiver first showed the entity; the end of time if it never did.
+    shown_since: GlobalTime,
+    /// The vector in use, once the exported path no longer holds it.
+    anchor: Option<Box<Reference>>,
     /// Arrivals since the books were last closed.
     unclosed: u32,
-    pub(crate) held: Option<Held>,
-    /// The newest vector queued for sending; 0 for none.
-    pub(crate) queued: u32,
+    /// Its vector is 0 if nothing is held.
+    held: Held,
     /// The newest vector known to have arrived; 0 for none.
     pub(crate) acknowledged: u32,
     /// The newest vector when the receiver was last told to forget the entity; 0 for never.
     pub(crate) farewell: u32,
-    pub(crate) relevance: Relevance,
 }
 
 /// What holds for every pair of a ledger.
@@ -123,34 +123,33 @@ impl PairBook {
     /// Books that begin at a shown time.
     pub(crate) fn new(shown: GlobalTime) -> Self {
         Self {
-            flights: Vec::new(),
-            newest: None,
+            flights: Flights::new(),
+            newest: 0,
             settled: SplitError::default(),
             faded: 0.0,
             until: shown,
-            shown_since: None,
+            shown_since: GlobalTime::MAX,
             anchor: None,
             unclosed: 0,
-            held: None,
-            queued: 0,
+            held: Held::NONE,
             acknowledged: 0,
             farewell: 0,
-            relevance: Relevance::USUAL,
         }
     }
 
     pub(crate) fn record_send(&mut self, vector: u32, generated: GlobalTime, sent: GlobalTime, context: Context<'_>) {
         if self.flights.len() >= MAX_FLIGHTS {
             self.make_room(context, sent);
+        } else if self.flights.len() < MANY_FLIGHTS && self.flights.would_grow(sent) {
+            self.forget(context, sent);
         }
-        self.flights.push(Flight { generated, sent, arrival: sent, vector, fate: Fate::InFlight });
-        self.newest = self.newest.max(Some((vector, generated)));
+        self.flights.push(vector, generated, sent);
+        self.newest = self.newest.max(vector);
     }
 
     /// Finds the newest vector anew, after flights were forgotten or have met another fate.
     fn find_newest(&mut self) {
-        let there = self.flights.iter().filter(|f| f.fate != Fate::Lost);
-        self.newest = there.map(|f| (f.vector, f.generated)).max();
+        self.newest = self.flights.newest().map_or(0, |f| f.vector);
     }
 
     /// Forgets the older half of the flights, with the books closed over what they meant.
@@ -159,36 +158,55 @@ impl PairBook {
         let kept = MAX_FLIGHTS / 2;
         if self.flights.len() > kept {
             self.close_to(context, context.lag.shown(now));
-            self.flights.drain(..self.flights.len() - kept);
+            self.flights.keep_last(kept);
             self.find_newest();
         }
     }
 
-    pub(crate) fn last_sent(&self) -> Option<&Flight> {
+    /// The vector that is held back, if there is one.
+    pub(crate) fn held(&self) -> Option<Held> {
+        Some(self.held).filter(|held| held.vector != 0)
+    }
+
+    pub(crate) fn hold(&mut self, held: Held) {
+        self.held = held;
+    }
+
+    pub(crate) fn take_held(&mut self) -> Option<Held> {
+        let held = self.held();
+        self.held = Held::NONE;
+        held
+    }
+
+    pub(crate) fn last_sent(&self) -> Option<Flight> {
         self.flights.last()
     }
 
-    pub(crate) fn last_arrived(&self) -> Option<&Flight> {
-        self.flights.iter().filter(|f| f.fate == Fate::Arrived).max_by_key(|f| f.vector)
+    pub(crate) fn last_arrived(&self) -> Option<Flight> {
+        self.flights.newest_arrived()
     }
 
     /// The newest vector that the receiver has or will have, as far as one knows.
     pub(crate) fn reference(&self) -> Option<u32> {
-        self.newest.map(|(vector, _)| vector)
+        (self.newest != 0).then_some(self.newest)
     }
 
     /// The same with when it was generated and its motion, also of a vector that the exported path no longer holds. Borrowed: a
     /// policy asks this of every pair, time and again.
-    pub(crate) fn reference_motion<'a>(&'a self, context: Context<'a>) -> Option<(u32, GlobalTime, &'a Motion)> {
-        let number = self.newest.map_or(0, |(vector, _)| vector).max(self.queued);
-        match context.exported.get(number) {
-            Some(v) => Some((number, v.generated, &v.motion)),
-            None => {
-                let (anchored, motion) = self.anchor.as_deref()?;
-                let (_, generated) = self.newest?;
-                (*anchored == number).then_some((number, generated, motion))
-            }
+    pub(crate) fn reference_motion<'a>(
+        &'a self,
+        context: Context<'a>,
+        queued: u32,
+    ) -> Option<(u32, GlobalTime, &'a Motion)> {
+        let number = self.newest.max(queued);
+        if let Some(v) = context.exported.get(number) {
+            return Some((number, v.generated, &v.motion));
         }
+        self.anchored(number).map(|anchor| (number, anchor.generated, &anchor.motion))
+    }
+
+    fn anchored(&self, number: u32) -> Option<&Reference> {
+        self.anchor.as_deref().filter(|anchor| anchor.number == number)
     }
 
     /// A receipt: the vector sent at `sent` arrived. Answers the flight if that is news.
@@ -201,17 +219,14 @@ impl PairBook {
         context: Context<'_>,
         now: GlobalTime,
     ) -> Option<Flight> {
-        let index = self.position(vector, sent)?;
-        if self.flights[index].fate == Fate::Arrived {
-            return None;
-        }
-        let mut arrived = self.flights[index];
-        (arrived.fate, arrived.arrival) = (Fate::Arrived, arrival);
+        let index = self.flights.position(vector, sent)?;
+        let flight = self.flights.get(index).filter(|f| f.fate != Fate::Arrived)?;
+        let arrived = Flight { fate: Fate::Arrived, arrival, ..flight };
         let (start, _) = timing(&arrived, context);
         if start < self.until && context.exported.reaches_back_to(start) {
             // It had counted as lost and the books are closed: book the difference.
             let without = self.error(context, start, self.until);
-            self.flights[index] = arrived;
+            self.flights.arrived(index, arrival);
             let correction = self.error(context, start, self.until) - without;
             self.settled += correction;
             self.faded = (self.faded + correction.total()).max(0.0);
@@ -220,13 +235,13 @@ impl PairBook {
                 self.settled = SplitError::default();
             }
         } else {
-            self.flights[index] = arrived;
+            self.flights.arrived(index, arrival);
         }
-        self.newest = self.newest.max(Some((vector, arrived.generated)));
+        self.newest = self.newest.max(vector);
         if taken {
             self.acknowledged = self.acknowledged.max(vector);
         }
-        self.shown_since = Some(self.shown_since.map_or(start, |since| since.min(start)));
+        self.shown_since = self.shown_since.min(start);
         self.unclosed += 1;
         if self.unclosed >= CLOSE_EVERY {
             self.close(context, now);
@@ -236,36 +251,32 @@ impl PairBook {
 
     /// No receipt came in time. Answers whether nothing newer is on its way or there.
     pub(crate) fn record_loss(&mut self, vector: u32, sent: GlobalTime) -> bool {
-        let Some(index) = self.position(vector, sent) else { return false };
-        if self.flights[index].fate != Fate::InFlight {
+        let Some(index) = self.flights.position(vector, sent) else { return false };
+        if self.flights.get(index).is_none_or(|f| f.fate != Fate::InFlight) {
             return false;
         }
-        self.flights[index].fate = Fate::Lost;
+        self.flights.lost(index);
         self.find_newest();
         // Perhaps it was refused because its baseline is gone there: the next one stands alone.
         self.acknowledged = 0;
         self.reference().is_none_or(|newest| newest < vector)
     }
 
-    fn position(&self, vector: u32, sent: GlobalTime) -> Option<usize> {
-        // Receipts speak of what was sent lately.
-        self.flights.iter().rposition(|f| f.vector == vector && f.sent == sent)
-    }
-
     /// The shown time up to which everything is known: before the oldest vector whose fate is open.
     fn frontier(&self, now: GlobalTime, lag: &Lag) -> GlobalTime {
-        let open = self.flights.iter().filter(|f| f.fate == Fate::InFlight).map(|f| f.sent).min();
-        lag.shown(open.map_or(now, |sent| sent.min(now)))
+        lag.shown(self.flights.oldest_open().map_or(now, |sent| sent.min(now)))
     }
 
-    /// Closes the books as far as everything is known, and forgets what will never matter again.
+    /// Closes the books as far as everything is known, and forgets what will never matter again if that is much.
     pub(crate) fn close(&mut self, context: Context<'_>, now: GlobalTime) {
         self.unclosed = 0;
         // The next vector may be stamped with the tick at or before now, so that is as far as the exported path is final.
         let into_tick = now.as_nanos().rem_euclid(context.terms.tick.as_nanos().max(1));
         let settled = now - Duration::from_nanos(into_tick);
         self.close_to(context, self.frontier(settled, context.lag));
-        self.forget(context, now);
+        if self.flights.len() >= MANY_FLIGHTS {
+            self.forget(context, now);
+        }
     }
 
     /// Closes the books up to a shown time, with estimates where nothing better is known.
@@ -273,33 +284,38 @@ impl PairBook {
         if until <= self.until {
             return;
         }
-        let error = self.error(context, self.until, until);
-        let kept = fading(context.terms.window, until.since(self.until));
-        self.faded = self.faded * kept + error.total();
-        self.settled += error;
+        if context.terms.books {
+            let error = self.error(context, self.until, until);
+            let kept = fading(context.terms.window, until.since(self.until));
+            self.faded = self.faded * kept + error.total();
+            self.settled += error;
+        }
         self.until = until;
     }
 
     /// Drops flights that no query within the history can reach.
     fn forget(&mut self, context: Context<'_>, now: GlobalTime) {
         let horizon = self.until.min(context.lag.shown(now - context.path.memory(context.terms.history)));
-        let Some(shown) = self.flight_at(context, horizon).map(|flight| flight.vector) else { return };
-        self.flights.retain(|f| f.vector >= shown || f.fate == Fate::InFlight);
-        self.find_newest();
+        self.flights.forget(horizon, context.lag, |f| timing(f, context).0);
     }
 
     /// The oldest vector that the open books speak of. The one that has been in use since is kept by itself when it goes.
     pub(crate) fn oldest_needed(&self, context: Context<'_>) -> Option<u32> {
         let shown = self.flight_at(context, self.until).map(|f| f.vector);
-        let first_open = self.flights.iter().filter(|f| f.fate != Fate::Lost).map(|f| f.vector).min();
         let in_use = self.last_arrived().map(|f| f.vector);
-        shown.or(first_open).filter(|needed| Some(*needed) != in_use)
+        shown.or_else(|| self.flights.oldest()).filter(|needed| Some(*needed) != in_use)
+    }
+
+    /// From which vector on, and from which time on, the exported path may not drop anything without asking the pair.
+    pub(crate) fn needs(&self) -> (u32, GlobalTime) {
+        (self.last_arrived().map_or(u32::MAX, |f| f.vector), self.until)
     }
 
     /// The exported path is about to drop a vector: keep its motion if it is the one in use.
-    pub(crate) fn keep_if_in_use(&mut self, number: u32, motion: &Motion) {
-        if self.last_arrived().is_some_and(|f| f.vector == number) {
-            self.anchor = Some(Box::new((number, *motion)));
+    pub(crate) fn keep_if_in_use(&mut self, vector: &Vector) {
+        if self.last_arrived().is_some_and(|f| f.vector == vector.number) {
+            let Vector { number, generated, motion, .. } = *vector;
+            self.anchor = Some(Box::new(Reference { number, generated, motion }));
         }
     }
 
@@ -307,17 +323,19 @@ impl PairBook {
     pub(crate) fn clear(&mut self, context: Context<'_>, now: GlobalTime) {
         self.close(context, now);
         (self.settled, self.faded) = (SplitError::default(), 0.0);
-        self.shown_since = self.shown_since.map(|since| since.max(self.until));
+        if self.shown_since != GlobalTime::MAX {
+            self.shown_since = self.shown_since.max(self.until);
+        }
     }
 
     /// Before the entity leaves or changes hands: closes the books with what is known and believed, and forgets flights.
     pub(crate) fn finish(&mut self, context: Context<'_>, now: GlobalTime) {
         self.close_to(context, context.lag.shown(now));
         self.flights.clear();
-        self.newest = None;
+        self.newest = 0;
         self.anchor = None;
-        self.held = None;
-        (self.queued, self.acknowledged) = (0, 0);
+        self.held = Held::NONE;
+        self.acknowledged = 0;
     }
 
     pub(crate) fn known(&self, context: Context<'_>, now: GlobalTime) -> SplitError {
@@ -336,80 +354,59 @@ impl PairBook {
 
     /// For how long the receiver has been showing the entity.
     pub(crate) fn shown_for(&self, context: Context<'_>, now: GlobalTime) -> Duration {
-        let shown = context.lag.shown(now);
-        self.shown_since.map_or(Duration::ZERO, |since| shown.since(since).max(Duration::ZERO))
+        context.lag.shown(now).since(self.shown_since).max(Duration::ZERO)
     }
 
     pub(crate) fn error(&self, context: Context<'_>, from: GlobalTime, to: GlobalTime) -> SplitError {
         if to <= from || self.flights.is_empty() || !context.terms.books {
             return SplitError::default();
         }
-        export_error(context.exported.pieces(from), self.placed(context, from), from, to)
+        error_between(context.exported.pieces(from), self.placed(context, from), from, to)
     }
 
     /// The piece shown at a shown time.
-    pub(crate) fn shown_at(&self, context: Context<'_>, t: GlobalTime) -> Option<Piece> {
-        self.piece(self.flight_at(context, t)?, context)
+    pub(crate) fn shown_at<'a>(&'a self, context: Context<'a>, t: GlobalTime) -> Option<PieceView<'a>> {
+        self.piece(&self.flight_at(context, t)?, context)
     }
 
     /// The flight whose vector is shown at a shown time.
-    fn flight_at(&self, context: Context<'_>, t: GlobalTime) -> Option<&Flight> {
-        let mut best: Option<(&Flight, GlobalTime)> = None;
-        for flight in self.flights.iter().filter(|f| f.fate != Fate::Lost) {
-            let (start, _) = timing(flight, context);
-            // A vector that was sent twice counts from its first arrival.
-            let better = |(old, since): (&Flight, GlobalTime)| {
-                flight.vector > old.vector || (flight.vector == old.vector && start < since)
-            };
-            if start <= t && best.is_none_or(better) {
-                best = Some((flight, start));
-            }
-        }
-        best.map(|(flight, _)| flight)
+    fn flight_at(&self, context: Context<'_>, t: GlobalTime) -> Option<Flight> {
+        let index = self.flights.shown_at(t, context.lag, |f| timing(f, context).0)?;
+        self.flights.get(index)
     }
 
     /// The placed path from `from` on: the newest vector by generation among those that have taken effect.
-    fn placed<'a>(&'a self, context: Context<'a>, from: GlobalTime) -> impl Iterator<Item = Piece> + 'a {
+    fn placed<'a>(&'a self, context: Context<'a>, from: GlobalTime) -> impl Iterator<Item = PieceView<'a>> {
+        let start = move |f: &Flight| timing(f, context).0;
         let mut cursor = from;
-        let mut current = 0;
-        let mut first = self.flight_at(context, from);
+        let mut current = None;
+        let mut first = self.flights.shown_at(from, context.lag, start);
         core::iter::from_fn(move || {
-            let next = first.take().or_else(|| self.flight_after(context, cursor, current))?;
-            cursor = cursor.max(timing(next, context).0);
-            current = next.vector;
-            self.piece(next, context)
+            let next = first.take().or_else(|| self.flights.shown_after(cursor, current, context.lag, start))?;
+            current = Some(next);
+            let piece = self.piece(&self.flights.get(next)?, context)?;
+            cursor = cursor.max(piece.start);
+            Some(piece)
         })
     }
 
-    /// The flight that takes over from vector `current` after a shown time, the first of those that are newer.
-    fn flight_after(&self, context: Context<'_>, cursor: GlobalTime, current: u32) -> Option<&Flight> {
-        let mut best: Option<(&Flight, GlobalTime)> = None;
-        for flight in self.flights.iter().filter(|f| f.fate != Fate::Lost && f.vector > current) {
-            let (start, _) = timing(flight, context);
-            let sooner = |(old, at): (&Flight, GlobalTime)| start < at || (start == at && flight.vector > old.vector);
-            if start > cursor && best.is_none_or(sooner) {
-                best = Some((flight, start));
-            }
-        }
-        best.map(|(flight, _)| flight)
-    }
-
-    fn piece(&self, flight: &Flight, context: Context<'_>) -> Option<Piece> {
+    fn piece<'a>(&'a self, flight: &Flight, context: Context<'a>) -> Option<PieceView<'a>> {
         let motion = match context.exported.get(flight.vector) {
-            Some(vector) => vector.motion,
-            None => self.anchor.as_deref().filter(|(number, _)| *number == flight.vector)?.1,
+            Some(vector) => &vector.motion,
+            None => &self.anchored(flight.vector)?.motion,
         };
         let (start, epoch) = timing(flight, context);
         let freeze = Some(epoch + context.terms.placing.max_age);
-        Some(Piece { start, epoch, motion, vector: flight.vector, freeze })
+        Some(PieceView { start, epoch, motion, vector: flight.vector, freeze })
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.flights.capacity() * size_of::<Flight>() + self.anchor.as_ref().map_or(0, |_| size_of::<(u32, Motion)>())
+        self.flights.heap_bytes() + self.anchor.as_ref().map_or(0, |_| size_of::<Reference>())
     }
 }
 
 /// From when on a flight's vector is shown, and from when on it is extrapolated, both in shown time.
+#[inline]
 fn timing(flight: &Flight, context: Context<'_>) -> (GlobalTime, GlobalTime) {
     let delay = context.path.delay().unwrap_or(Duration::ZERO);
     let arrival = match flight.fate {

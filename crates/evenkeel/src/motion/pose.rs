@@ -30,6 +30,7 @@ pub(crate) enum Facing {
 
 /// Which [`Motion`] an entity's DR vectors carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum MotionKind {
     /// Whatever fits the pose best: accelerated if an acceleration was given, and turning with the body if that is along a
     /// heading that changes; an arc if the entity moves along its heading; a line if it moves otherwise; stationary if it

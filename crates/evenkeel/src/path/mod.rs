@@ -65,17 +65,39 @@ impl Piece {
 
     /// The position at `t`, also where another piece holds.
     pub fn position_at(&self, t: GlobalTime) -> Vec3 {
-        self.motion.position_at(self.age(self.thawed(t)))
+        let view = self.view();
+        self.motion.position_at(view.age(view.thawed(t)))
     }
 
     /// The state at `t`, also where another piece holds. Frozen, it neither moves nor turns.
     pub fn at(&self, t: GlobalTime) -> State {
-        let age = self.age(self.thawed(t));
-        if self.is_frozen(t) { self.motion.frozen(age).at(0.0) } else { self.motion.at(age) }
+        self.view().at(t)
     }
 
     /// Whether it has stopped by `t`.
     pub fn is_frozen(&self, t: GlobalTime) -> bool {
+        self.view().is_frozen(t)
+    }
+}
+
+/// A piece whose motion is kept elsewhere: motions are large, and paths are walked far more often than kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PieceView<'a> {
+    pub(crate) start: GlobalTime,
+    pub(crate) epoch: GlobalTime,
+    pub(crate) motion: &'a Motion,
+    pub(crate) vector: u32,
+    pub(crate) freeze: Option<GlobalTime>,
+}
+
+impl PieceView<'_> {
+    /// The state at `t`, also where another piece holds. Frozen, it neither moves nor turns.
+    pub(crate) fn at(&self, t: GlobalTime) -> State {
+        let age = self.age(self.thawed(t));
+        if self.is_frozen(t) { self.motion.frozen(age).at(0.0) } else { self.motion.at(age) }
+    }
+
+    fn is_frozen(&self, t: GlobalTime) -> bool {
         self.freeze.is_some_and(|freeze| freeze <= t)
     }
 
@@ -99,9 +121,37 @@ impl Piece {
     }
 
     /// Whether both are the same motion at the same age at `t`, as they are once a vector is received.
-    fn coincides(&self, other: &Self, t: GlobalTime) -> bool {
+    fn coincides(&self, other: &PieceView<'_>, t: GlobalTime) -> bool {
         let alike = self.is_frozen(t) == other.is_frozen(t) && self.thawed(t) == other.thawed(t);
         alike && self.epoch == other.epoch && self.motion == other.motion
+    }
+}
+
+/// What a path is made of: pieces, or views of them.
+pub(crate) trait Segment {
+    /// Itself without its motion.
+    fn view(&self) -> PieceView<'_>;
+}
+
+impl Segment for Piece {
+    fn view(&self) -> PieceView<'_> {
+        let Self { start, epoch, ref motion, vector, freeze } = *self;
+        PieceView { start, epoch, motion, vector, freeze }
+    }
+}
+
+impl Segment for PieceView<'_> {
+    fn view(&self) -> PieceView<'_> {
+        *self
+    }
+}
+
+/// A piece, or a reference to one.
+struct Borrowed<P>(P);
+
+impl<P: Borrow<Piece>> Segment for Borrowed<P> {
+    fn view(&self) -> PieceView<'_> {
+        self.0.borrow().view()
     }
 }
 
@@ -197,13 +247,23 @@ where
     E: IntoIterator<Item: Borrow<Piece>>,
     P: IntoIterator<Item: Borrow<Piece>>,
 {
-    let (mut exported, mut placed) = (Cursor::new(exported.into_iter()), Cursor::new(placed.into_iter()));
+    error_between(exported.into_iter().map(Borrowed), placed.into_iter().map(Borrowed), from, to)
+}
+
+/// The same for any kind of segment.
+pub(crate) fn error_between(
+    exported: impl Iterator<Item: Segment>,
+    placed: impl Iterator<Item: Segment>,
+    from: GlobalTime,
+    to: GlobalTime,
+) -> SplitError {
+    let (mut exported, mut placed) = (Cursor::new(exported), Cursor::new(placed));
     let mut error = SplitError::default();
     let mut now = from;
     while now < to {
         let until = exported.seek(now).min(to);
         if let Some(piece) = exported.holding() {
-            error += error_of_piece(piece, &mut placed, now, until);
+            error += error_of_piece(&piece, &mut placed, now, until);
         }
         now = until;
     }
@@ -229,7 +289,7 @@ where
     P: IntoIterator<Item: Borrow<Piece>>,
 {
     let mut samples = samples.into_iter();
-    let mut placed = Cursor::new(placed.into_iter());
+    let mut placed = Cursor::new(placed.into_iter().map(Borrowed));
     let Some((mut start, mut position)) = samples.next() else { return 0.0 };
     let mut error = 0.0;
     for (end, end_position) in samples {
@@ -239,7 +299,7 @@ where
         if end > start && end > from {
             let velocity = (end_position - position) * (1.0 / end.since(start).as_secs_f64());
             let stretch = Piece::new(start, start, Motion::linear(position, velocity), 0);
-            error += error_of_piece(&stretch, &mut placed, start.max(from), end.min(to)).total();
+            error += error_of_piece(&stretch.view(), &mut placed, start.max(from), end.min(to)).total();
         }
         (start, position) = (end, end_position);
     }
@@ -247,9 +307,9 @@ where
 }
 
 /// The error while one exported piece holds.
-fn error_of_piece<I>(exported: &Piece, placed: &mut Cursor<I>, from: GlobalTime, to: GlobalTime) -> SplitError
+fn error_of_piece<I>(exported: &PieceView<'_>, placed: &mut Cursor<I>, from: GlobalTime, to: GlobalTime) -> SplitError
 where
-    I: Iterator<Item: Borrow<Piece>>,
+    I: Iterator<Item: Segment>,
 {
     let mut error = SplitError::default();
     let mut now = from;
@@ -257,7 +317,7 @@ where
         let mut until = exported.freeze_within(now, placed.seek(now).min(to));
         if let Some(shown) = placed.holding() {
             until = shown.freeze_within(now, until);
-            let part = error_of_stretch(exported, shown, now, until);
+            let part = error_of_stretch(exported, &shown, now, until);
             if shown.vector == exported.vector {
                 error.after += part;
             } else {
@@ -270,13 +330,13 @@ where
 }
 
 /// The error over a stretch in which neither piece changes or freezes.
-fn error_of_stretch(exported: &Piece, shown: &Piece, from: GlobalTime, to: GlobalTime) -> f64 {
+fn error_of_stretch(exported: &PieceView<'_>, shown: &PieceView<'_>, from: GlobalTime, to: GlobalTime) -> f64 {
     if exported.coincides(shown, from) {
         return 0.0;
     }
     // What has stopped is the same at every age.
     let (a, b) = (exported.held_at(from), shown.held_at(from));
-    let (a, b) = (a.as_ref().unwrap_or(&exported.motion), b.as_ref().unwrap_or(&shown.motion));
+    let (a, b) = (a.as_ref().unwrap_or(exported.motion), b.as_ref().unwrap_or(shown.motion));
     distance_integral(a, exported.age(from), b, shown.age(from), to.since(from).as_secs_f64()).value
 }
 
@@ -287,7 +347,7 @@ struct Cursor<I: Iterator> {
     rest: I,
 }
 
-impl<I: Iterator<Item: Borrow<Piece>>> Cursor<I> {
+impl<I: Iterator<Item: Segment>> Cursor<I> {
     fn new(mut rest: I) -> Self {
         Self { holding: None, next: rest.next(), rest }
     }
@@ -295,7 +355,7 @@ impl<I: Iterator<Item: Borrow<Piece>>> Cursor<I> {
     /// Goes to the piece that holds at `t`, and says when the next one starts.
     fn seek(&mut self, t: GlobalTime) -> GlobalTime {
         while let Some(next) = &self.next {
-            let start = next.borrow().start;
+            let start = next.view().start;
             if start > t {
                 return start;
             }
@@ -305,8 +365,8 @@ impl<I: Iterator<Item: Borrow<Piece>>> Cursor<I> {
         GlobalTime::MAX
     }
 
-    fn holding(&self) -> Option<&Piece> {
-        self.holding.as_ref().map(Borrow::borrow)
+    fn holding(&self) -> Option<PieceView<'_>> {
+        self.holding.as_ref().map(Segment::view)
     }
 }
 

@@ -1,50 +1,126 @@
-//! A vector as it is written, kept for all receivers that share its baseline.
+//! Vectors as they are written, kept for all receivers that share their baselines.
 
 use crate::ids::EntityId;
-use crate::ledger::Vector;
+use crate::ledger::{EntityBook, Vector};
 use crate::time::GlobalTime;
-use crate::wire::datagram::{Content, RecordHead, sequence_of};
-use crate::wire::{BODY_BYTES, BitWriter, Body, Format, Full};
+use crate::wire::datagram::{Content, RecordHead, own_code, sequence_of};
+use crate::wire::{BODY_BYTES, BitWriter, Format, Full, emit_absolute, emit_against};
+use alloc::vec::Vec;
+
+/// Encodings kept per entity: receivers with different round trips have different baselines.
+const ENCODINGS: usize = 8;
 
 /// The shared part of a record's head is no longer than this: an epoch, what follows, a distance, a sequence.
 const HEAD_BYTES: usize = 16;
 
-/// Everything of a record that does not depend on the datagram it travels in.
-pub(super) struct Encoded {
-    pub(super) number: u32,
+/// All encodings of an entity usually fit in this.
+const USUAL_BYTES: usize = 32 * ENCODINGS;
+
+/// A vector of an entity, nearly always its newest, as encoded against the baselines in use: everything of its records that does not
+/// depend on the datagram they travel in.
+#[derive(Default)]
+pub(super) struct Encodings {
+    /// Which vector; 0 for none.
+    number: u32,
+    count: u16,
+    /// How many bits its body takes by itself.
+    body_bits: u16,
+    tick: i64,
+    generated: GlobalTime,
+    known: [Encoded; ENCODINGS],
+    bits: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Encoded {
     /// The number of the vector it is to be coded against; 0 for none.
-    pub(super) baseline: u32,
+    baseline: u32,
+    /// Where its bits begin, in bytes, and how many they are.
+    at: u16,
+    len_bits: u16,
+}
+
+/// A record ready to be written.
+pub(super) struct Record<'a> {
     pub(super) tick: i64,
     pub(super) generated: GlobalTime,
     len_bits: usize,
-    bits: [u8; HEAD_BYTES + BODY_BYTES],
+    bits: &'a [u8],
 }
 
-impl Encoded {
-    /// Encodes a vector against a baseline, or by itself where that is shorter.
-    pub(super) fn new(format: &Format, vector: &Vector, baseline: Option<&Vector>, epoch: u32) -> Self {
-        let body = Body::smallest(format, vector.quantised(), baseline.map(Vector::quantised));
-        let content = match baseline {
-            Some(baseline) if body.against_baseline() => Content::Against { distance: vector.number - baseline.number },
-            _ => Content::Absolute,
+impl Encodings {
+    /// Forgets all: there is a newer vector.
+    pub(super) fn clear(&mut self) {
+        (self.number, self.count) = (0, 0);
+        self.bits.clear();
+    }
+
+    /// A vector against a baseline, or by itself where that is shorter; encoded once for all receivers that share both. None if the
+    /// vector is gone.
+    #[inline]
+    pub(super) fn get(&mut self, format: &Format, book: &EntityBook, number: u32, baseline: u32) -> Option<Record<'_>> {
+        let known = self.known[..self.count as usize].iter().find(|e| e.baseline == baseline);
+        let Encoded { at, len_bits, .. } = match known {
+            Some(known) if self.number == number => *known,
+            _ => self.encode(format, book, number, baseline)?,
         };
+        let (len_bits, bits) = (usize::from(len_bits), &self.bits[usize::from(at)..]);
+        Some(Record { tick: self.tick, generated: self.generated, len_bits, bits })
+    }
+
+    fn encode(&mut self, format: &Format, book: &EntityBook, number: u32, baseline: u32) -> Option<Encoded> {
+        let vector = book.exported.get(number)?;
+        if self.number != number || self.count as usize == ENCODINGS {
+            self.clear();
+            (self.number, self.tick, self.generated) = (number, vector.quantised().tick(), vector.generated);
+            // The first is always the one by itself: the others must be shorter.
+            self.write(format, vector, None, book.epoch);
+        }
+        if let Some(baseline) = book.exported.get(baseline) {
+            self.write(format, vector, Some(baseline), book.epoch);
+        }
+        self.known[..self.count as usize].last().copied()
+    }
+
+    /// Encodes the vector by itself or against a baseline, which is kept if its body is shorter.
+    fn write(&mut self, format: &Format, vector: &Vector, baseline: Option<&Vector>, epoch: u32) {
+        let distance = baseline.map(|baseline| vector.number - baseline.number);
+        let content = distance.map_or(Content::Absolute, |distance| Content::Against { distance });
         let sequence = sequence_of(vector.number);
         let head = RecordHead { entity: EntityId(0), epoch, content, sequence, age_ticks: 0 };
         let mut bits = [0; HEAD_BYTES + BODY_BYTES];
         let mut w = BitWriter::new(&mut bits);
-        let written = head.emit_shared(&mut w).and_then(|()| body.copy_to(&mut w));
+        let mut written = head.emit_shared(&mut w);
+        let head_bits = w.len_bits();
+        written = written.and_then(|()| match baseline {
+            Some(baseline) => emit_against(format, vector.quantised(), baseline.quantised(), &mut w),
+            None => emit_absolute(format, vector.quantised(), &mut w),
+        });
         debug_assert!(written.is_ok(), "every record fits");
-        Self {
-            number: vector.number,
-            baseline: baseline.map_or(0, |b| b.number),
-            tick: vector.quantised().tick(),
-            generated: vector.generated,
-            len_bits: w.len_bits(),
-            bits,
+        let baseline = baseline.map_or(0, |b| b.number);
+        let body_bits = w.len_bits() - head_bits;
+        if baseline == 0 {
+            self.body_bits = body_bits as u16;
         }
+        self.known[self.count as usize] = if baseline != 0 && body_bits >= usize::from(self.body_bits) {
+            Encoded { baseline, ..self.known[0] }
+        } else {
+            let at = self.bits.len() as u16;
+            if self.bits.capacity() == 0 {
+                self.bits.reserve(USUAL_BYTES);
+            }
+            let len_bits = w.len_bits();
+            // Whole words are copied fastest.
+            self.bits.extend_from_slice(&bits[..len_bits.div_ceil(64) * 8]);
+            Encoded { baseline, at, len_bits: len_bits as u16 }
+        };
+        self.count += 1;
     }
+}
 
+impl Record<'_> {
     /// Writes the record of an entity after another one in the same datagram.
+    #[inline]
     pub(super) fn emit(
         &self,
         entity: EntityId,
@@ -52,9 +128,11 @@ impl Encoded {
         before: Option<EntityId>,
         w: &mut BitWriter<'_>,
     ) -> Result<(), Full> {
+        if let Some((own, own_bits)) = own_code(entity, before, age_ticks) {
+            return w.push_and_copy(own, own_bits, self.bits, self.len_bits);
+        }
         let content = Content::Absolute;
-        let head = RecordHead { entity, epoch: 0, content, sequence: 0, age_ticks };
-        head.emit_own(before, w)?;
-        w.copy(&self.bits, self.len_bits)
+        RecordHead { entity, epoch: 0, content, sequence: 0, age_ticks }.emit_own(before, w)?;
+        w.copy(self.bits, self.len_bits)
     }
 }

@@ -3,7 +3,7 @@
 use super::outbox::Outgoing;
 use super::{Sender, SenderError, Timer};
 use crate::ids::EntityId;
-use crate::ledger::{EntityIndex, Held, PairBook, ReceiverIndex, Vector};
+use crate::ledger::{EntityIndex, Held, ReceiverIndex, Vector};
 use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Overtaken, Trigger};
 use crate::time::{Duration, GlobalTime};
@@ -165,8 +165,8 @@ impl Sender {
     }
 
     fn note_base_trigger(&mut self, entity: EntityIndex, cause: Cause, now: GlobalTime) {
-        let pairs = &self.ledger.entities[entity.0].pairs;
-        self.ledger.spent.due += pairs.iter().filter(|pair| pair.relevance.in_scope()).count() as u64;
+        let desks = &self.ledger.entities[entity.0].desks;
+        self.ledger.spent.due += desks.iter().filter(|desk| desk.relevance.in_scope()).count() as u64;
         self.policy.base_trigger(&self.ledger, entity, cause, now);
     }
 
@@ -214,8 +214,11 @@ impl Sender {
 
     /// What was still held for an entity when its next vector comes.
     fn flush_overtaken(&mut self, entity: EntityIndex) {
+        if !core::mem::take(&mut self.owned[entity.0].held) {
+            return;
+        }
         for receiver in self.ledger.receivers() {
-            let Some(held) = self.ledger.entities[entity.0].pairs[receiver.0].held.take() else { continue };
+            let Some(held) = self.ledger.book_mut(entity, receiver).take_held() else { continue };
             // One whose time has come since the last poll was not overtaken.
             if held.until <= self.now || self.policy.overtaken() == Overtaken::Send {
                 self.push(receiver, Outgoing::Exactly { entity, number: held.vector });
@@ -234,37 +237,38 @@ impl Sender {
         self.policy.decide(&self.ledger, trigger, &mut decisions);
         self.flush_overtaken(entity);
         self.ledger.spent.triggers += 1;
-        let shadowed = self.policy.wants_base_triggers();
+        let mut in_scope = 0;
         for (receiver, decision) in self.ledger.receivers().zip(&decisions) {
-            let pair = &self.ledger.entities[entity.0].pairs[receiver.0];
-            if !pair.relevance.in_scope() {
+            if !self.ledger.desk(entity, receiver).relevance.in_scope() {
                 continue;
             }
-            if !shadowed {
-                self.ledger.spent.due += 1;
-            }
+            in_scope += 1;
             match *decision {
-                Decision::Now => self.queue_newest(entity, receiver, false),
-                _ if self.must_hear(trigger, pair) => self.queue_newest(entity, receiver, false),
-                Decision::At(at) if at <= trigger.at => self.queue_newest(entity, receiver, false),
+                Decision::Now => self.queue(entity, trigger.vector, receiver, false),
+                _ if self.must_hear(trigger, receiver) => self.queue(entity, trigger.vector, receiver, false),
+                Decision::At(at) if at <= trigger.at => self.queue(entity, trigger.vector, receiver, false),
                 Decision::At(at) => self.hold(entity, receiver, trigger.vector, at),
                 Decision::Not => {}
             }
+        }
+        if !self.policy.wants_base_triggers() {
+            self.ledger.spent.due += in_scope;
         }
         self.decisions = decisions;
     }
 
     /// Whether a receiver gets a vector whatever the policy says: it is for everybody, or the receiver has nothing, waits for what is
     /// now old, or has been left alone for too long.
-    fn must_hear(&self, trigger: &Trigger, pair: &PairBook) -> bool {
+    fn must_hear(&self, trigger: &Trigger, receiver: ReceiverIndex) -> bool {
         let silent = |sent: GlobalTime| self.longest_silence.is_some_and(|longest| trigger.at.since(sent) >= longest);
         matches!(trigger.cause, Cause::First | Cause::Announced)
-            || pair.queued != 0
-            || pair.last_sent().is_none_or(|flight| silent(flight.sent))
+            || self.ledger.desk(trigger.entity, receiver).queued != 0
+            || self.ledger.book(trigger.entity, receiver).last_sent().is_none_or(|flight| silent(flight.sent))
     }
 
     fn hold(&mut self, entity: EntityIndex, receiver: ReceiverIndex, number: u32, until: GlobalTime) {
-        self.ledger.entities[entity.0].pairs[receiver.0].held = Some(Held { vector: number, until });
+        self.owned[entity.0].held = true;
+        self.ledger.book_mut(entity, receiver).hold(Held { vector: number, until });
         let host = self.ledger.host(receiver);
         self.set_timer(until, Timer::Release { entity, host, number });
     }

@@ -34,20 +34,18 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
-use encoded::Encoded;
-use outbox::{Outbox, Outgoing};
-
-/// Encodings kept per entity: receivers with different round trips have different baselines.
-const ENCODINGS: usize = 4;
+use encoded::Encodings;
+use outbox::{Farewell, Outbox, Outgoing};
 
 /// The sender's own side of an entity.
 struct Owned {
     config: EntityConfig,
     last_pose: Option<(Pose, GlobalTime)>,
+    /// Whether a vector was held back for somebody since the last one.
+    held: bool,
     /// What the base case would have exported last, if the policy asks.
     shadow: Option<Box<(Motion, GlobalTime)>>,
-    /// The newest vector as encoded against the baselines in use.
-    encoded: Vec<Encoded>,
+    encoded: Encodings,
 }
 
 /// Something that must happen at a given time.
@@ -372,7 +370,7 @@ impl Sender {
         }
         self.advance(now)?;
         let EntityIndex(index) = self.ledger.add_entity(id, epoch, now);
-        let owned = Owned { config, last_pose: None, shadow: None, encoded: Vec::new() };
+        let owned = Owned { config, last_pose: None, held: false, shadow: None, encoded: Encodings::default() };
         match self.owned.get_mut(index) {
             Some(slot) => *slot = owned,
             None => self.owned.push(owned),
@@ -452,6 +450,17 @@ impl Sender {
         Ok(())
     }
 
+    /// Speaks of an entity in this epoch from now on, because it has another owner, whose vectors are [relayed](Self::relay): whoever
+    /// owned it before, or heard of it from others, then believes what it is told. The books go on. An epoch that has passed is left alone.
+    pub fn begin_epoch(&mut self, id: EntityId, epoch: u32) -> Result<(), SenderError> {
+        let entity = self.entity(id)?;
+        if epoch > self.ledger.entities[entity.0].epoch {
+            self.ledger.begin_epoch(entity, epoch);
+            self.owned[entity.0].encoded.clear();
+        }
+        Ok(())
+    }
+
     fn give_up(&mut self, entity: EntityIndex, now: GlobalTime) {
         for outbox in &mut self.outboxes {
             outbox.withdraw(entity);
@@ -470,14 +479,12 @@ impl Sender {
     ) -> Result<(), SenderError> {
         let (entity, receiver) = (self.entity(id)?, self.receiver(host)?);
         self.advance(now)?;
-        let before = self.ledger.entities[entity.0].pairs[receiver.0].relevance;
-        self.ledger.entities[entity.0].pairs[receiver.0].relevance = relevance;
+        let before = core::mem::replace(&mut self.ledger.desk_mut(entity, receiver).relevance, relevance);
         match (before.in_scope(), relevance.in_scope()) {
             (true, false) => {
                 self.say_farewell(entity, receiver);
                 self.ledger.finish_pair(entity, receiver, now);
-                let book = &mut self.ledger.entities[entity.0];
-                book.pairs[receiver.0].farewell = book.exported.newest().map_or(0, |v| v.number);
+                self.ledger.book_mut(entity, receiver).farewell = self.ledger.newest(entity).map_or(0, |v| v.number);
             }
             (false, true) => self.show_again(entity, receiver),
             _ => {}
@@ -554,16 +561,21 @@ impl Sender {
 
     /// Puts the newest vector of an entity in the next datagram to a receiver.
     fn queue_newest(&mut self, entity: EntityIndex, receiver: ReceiverIndex, again: bool) {
-        let book = &mut self.ledger.entities[entity.0];
-        let Some(number) = book.exported.newest().map(|v| v.number) else { return };
-        let pair = &mut book.pairs[receiver.0];
-        if !pair.relevance.in_scope() {
+        if let Some(number) = self.ledger.newest(entity).map(|v| v.number) {
+            self.queue(entity, number, receiver, again);
+        }
+    }
+
+    /// The same where it is known which one is the newest.
+    #[inline]
+    fn queue(&mut self, entity: EntityIndex, newest: u32, receiver: ReceiverIndex, again: bool) {
+        let desk = self.ledger.desk_mut(entity, receiver);
+        if !desk.relevance.in_scope() {
             return;
         }
-        let waiting = pair.queued != 0;
-        pair.queued = number;
+        let waiting = core::mem::replace(&mut desk.queued, newest) != 0;
         if !waiting {
-            self.outboxes[receiver.0].push(Outgoing::Newest { entity, again });
+            self.outboxes[receiver.0].push_newest(entity, again);
         }
         self.mark_dirty(receiver);
     }
@@ -571,18 +583,18 @@ impl Sender {
     /// Tells a receiver to forget an entity, and every vector of it generated so far.
     fn say_farewell(&mut self, entity: EntityIndex, receiver: ReceiverIndex) {
         let book = &self.ledger.entities[entity.0];
-        let (Some(entity), Some(newest)) = (book.id, book.exported.newest()) else { return };
-        if book.pairs[receiver.0].last_sent().is_none() {
+        let (Some(id), Some(newest)) = (book.id, book.exported.newest()) else { return };
+        if self.ledger.book(entity, receiver).last_sent().is_none() {
             return;
         }
-        let farewell = Outgoing::Farewell { entity, epoch: book.epoch, tick: newest.quantised.tick() };
-        self.push(receiver, farewell);
+        let farewell = Farewell { entity: id, epoch: book.epoch, tick: newest.quantised.tick() };
+        self.push(receiver, Outgoing::Farewell(farewell));
     }
 
     /// An entity comes back into a receiver's scope. The receiver forgot every vector up to its farewell, so that a new one
     /// is needed: the same path, told from now on.
     fn show_again(&mut self, entity: EntityIndex, receiver: ReceiverIndex) {
-        let farewell = self.ledger.entities[entity.0].pairs[receiver.0].farewell;
+        let farewell = self.ledger.book(entity, receiver).farewell;
         let Some(newest) = self.ledger.newest(entity).copied() else { return };
         if newest.number == farewell {
             let tick = self.format.tick_of(self.now).max(newest.quantised.tick() + 1);
@@ -598,7 +610,7 @@ impl Sender {
     /// Tells a receiver about an entity it does not know. The base case would do so too.
     fn introduce(&mut self, entity: EntityIndex, receiver: ReceiverIndex) {
         let book = &self.ledger.entities[entity.0];
-        if book.exported.newest().is_some() && book.pairs[receiver.0].relevance.in_scope() {
+        if book.exported.newest().is_some() && self.ledger.desk(entity, receiver).relevance.in_scope() {
             self.ledger.spent.due += 1;
             self.queue_newest(entity, receiver, false);
         }
@@ -611,6 +623,7 @@ impl Sender {
         self.mark_dirty(receiver);
     }
 
+    #[inline]
     fn mark_dirty(&mut self, receiver: ReceiverIndex) {
         let outbox = &mut self.outboxes[receiver.0];
         if !outbox.dirty {

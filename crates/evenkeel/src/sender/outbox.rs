@@ -5,6 +5,7 @@ use crate::ledger::EntityIndex;
 use crate::time::{Duration, GlobalTime};
 use crate::wire::datagram::{Acknowledged, widen};
 use alloc::collections::VecDeque;
+use core::ops::Range;
 
 /// Datagrams remembered per receiver, at most; beyond that the oldest counts as lost.
 const MAX_REMEMBERED: usize = 8_192;
@@ -19,14 +20,62 @@ pub(super) enum Outgoing {
     /// This very vector, also if there is a newer one.
     Exactly { entity: EntityIndex, number: u32 },
     /// The entity is gone, or out of scope.
-    Farewell { entity: EntityId, epoch: u32, tick: i64 },
+    Farewell(Farewell),
+}
+
+/// What a receiver is told when an entity is gone, or out of its scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Farewell {
+    pub(super) entity: EntityId,
+    pub(super) epoch: u32,
+    /// That of the last vector there was.
+    pub(super) tick: i64,
 }
 
 /// Something that a datagram carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carried {
     Vector { entity: EntityIndex, number: u32 },
-    Farewell { entity: EntityId, epoch: u32, tick: i64 },
+    Farewell(Farewell),
+}
+
+/// Vectors and farewells in order. Vectors are many, and are written and read again in every tick: they take little space.
+#[derive(Debug, Default)]
+struct Ring {
+    /// An entity's place in the ledger and the number of its vector; a running number and [`FAREWELL`]; or one of the others below.
+    items: VecDeque<(u32, u32)>,
+    farewells: VecDeque<Farewell>,
+    /// How many farewells have left.
+    farewells_before: u32,
+}
+
+const NEWEST: u32 = 0;
+const NEWEST_AGAIN: u32 = u32::MAX;
+const FAREWELL: u32 = u32::MAX - 1;
+
+impl Ring {
+    #[inline]
+    fn push(&mut self, entity: EntityIndex, number: u32) {
+        self.items.push_back((entity.0 as u32, number));
+    }
+
+    fn push_farewell(&mut self, farewell: Farewell) {
+        self.items.push_back((self.farewells_before.wrapping_add(self.farewells.len() as u32), FAREWELL));
+        self.farewells.push_back(farewell);
+    }
+
+    fn farewell(&self, running: u32) -> Option<Farewell> {
+        self.farewells.get(running.wrapping_sub(self.farewells_before) as usize).copied()
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        let (_, number) = self.items.pop_front()?;
+        if number == FAREWELL {
+            self.farewells.pop_front();
+            self.farewells_before = self.farewells_before.wrapping_add(1);
+        }
+        Some(number)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +112,7 @@ pub(super) enum Claim {
 pub(super) struct Outbox {
     /// Tells this acquaintance with the receiver apart from earlier ones.
     pub(super) stream: u16,
-    queue: VecDeque<Outgoing>,
+    queue: Ring,
     extra: usize,
     sent: VecDeque<Sent>,
     /// The number of the first datagram in `sent`.
@@ -72,7 +121,7 @@ pub(super) struct Outbox {
     open_from: u64,
     /// When the newest datagram known to have arrived was sent.
     newest_received: Option<GlobalTime>,
-    carried: VecDeque<Carried>,
+    carried: Ring,
     /// How many carried things were forgotten so far.
     carried_before: u64,
     /// The receipt seen last, and when.
@@ -96,39 +145,51 @@ impl Outbox {
             }
             self.extra += 1;
         }
-        self.queue.push_back(outgoing);
+        match outgoing {
+            Outgoing::Newest { entity, again } => self.push_newest(entity, again),
+            Outgoing::Exactly { entity, number } => self.queue.push(entity, number),
+            Outgoing::Farewell(farewell) => self.queue.push_farewell(farewell),
+        }
         true
     }
 
+    /// Queues the newest vector of an entity, for which there is always room.
+    #[inline]
+    pub(super) fn push_newest(&mut self, entity: EntityIndex, again: bool) {
+        self.queue.push(entity, if again { NEWEST_AGAIN } else { NEWEST });
+    }
+
     pub(super) fn peek(&self) -> Option<Outgoing> {
-        self.queue.front().copied()
+        let (entity, number) = *self.queue.items.front()?;
+        let place = EntityIndex(entity as usize);
+        match number {
+            NEWEST | NEWEST_AGAIN => Some(Outgoing::Newest { entity: place, again: number == NEWEST_AGAIN }),
+            FAREWELL => self.queue.farewell(entity).map(Outgoing::Farewell),
+            number => Some(Outgoing::Exactly { entity: place, number }),
+        }
     }
 
     pub(super) fn pop(&mut self) {
-        match self.queue.pop_front() {
-            None | Some(Outgoing::Newest { .. }) => {}
-            Some(Outgoing::Exactly { .. } | Outgoing::Farewell { .. }) => self.extra -= 1,
+        if self.queue.pop().is_some_and(|number| !matches!(number, NEWEST | NEWEST_AGAIN)) {
+            self.extra -= 1;
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        self.queue.items.is_empty()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.queue.len()
+        self.queue.items.len()
     }
 
     /// Drops what waits for an entity whose place in the ledger is about to be given up.
     pub(super) fn withdraw(&mut self, gone: EntityIndex) {
         let extra = &mut self.extra;
-        self.queue.retain(|outgoing| match outgoing {
-            Outgoing::Newest { entity, .. } => *entity != gone,
-            Outgoing::Exactly { entity, .. } => {
-                *extra -= usize::from(*entity == gone);
-                *entity != gone
-            }
-            Outgoing::Farewell { .. } => true,
+        self.queue.items.retain(|&(entity, number)| {
+            let goes = number != FAREWELL && entity as usize == gone.0;
+            *extra -= usize::from(goes && !matches!(number, NEWEST | NEWEST_AGAIN));
+            !goes
         });
     }
 
@@ -138,12 +199,15 @@ impl Outbox {
     }
 
     pub(super) fn carry(&mut self, carried: Carried) {
-        self.carried.push_back(carried);
+        match carried {
+            Carried::Vector { entity, number } => self.carried.push(entity, number),
+            Carried::Farewell(farewell) => self.carried.push_farewell(farewell),
+        }
     }
 
     /// A datagram with the last `count` carried things leaves.
     pub(super) fn record(&mut self, at: GlobalTime, nonce: u16, count: u32) {
-        let first = self.carried_before + self.carried.len() as u64 - u64::from(count);
+        let first = self.carried_before + self.carried.items.len() as u64 - u64::from(count);
         self.sent.push_back(Sent { at, nonce, fate: Fate::Open, first, count });
     }
 
@@ -164,16 +228,18 @@ impl Outbox {
         (claim, number)
     }
 
-    /// What a datagram carried.
-    pub(super) fn carried(&self, number: u64) -> impl Iterator<Item = Carried> + '_ {
-        let range = number.checked_sub(self.first_number).and_then(|index| self.sent.get(index as usize)).map_or(
-            0..0,
-            |sent| {
-                let first = (sent.first - self.carried_before) as usize;
-                first..first + sent.count as usize
-            },
-        );
-        self.carried.range(range).copied()
+    /// What a datagram carried, to be asked for one by one.
+    pub(super) fn carried(&self, number: u64) -> Range<u64> {
+        let sent = number.checked_sub(self.first_number).and_then(|index| self.sent.get(index as usize));
+        sent.map_or(0..0, |sent| sent.first..sent.first + u64::from(sent.count))
+    }
+
+    pub(super) fn carried_at(&self, index: u64) -> Option<Carried> {
+        let (entity, number) = *self.carried.items.get(index.checked_sub(self.carried_before)? as usize)?;
+        match number {
+            FAREWELL => self.carried.farewell(entity).map(Carried::Farewell),
+            number => Some(Carried::Vector { entity: EntityIndex(entity as usize), number }),
+        }
     }
 
     /// The oldest datagram that counts as lost; marks it. It has been without a receipt for `loss_after`, or it was
@@ -225,7 +291,7 @@ impl Outbox {
                 break;
             }
             for _ in 0..sent.count {
-                self.carried.pop_front();
+                self.carried.pop();
             }
             self.carried_before += u64::from(sent.count);
             self.first_number += 1;

@@ -4,7 +4,7 @@ use super::outbox::{Carried, Claim};
 use super::transmit::ACKNOWLEDGE_AFTER;
 use super::{Sender, SenderError, SenderEvent, Timer};
 use crate::ids::HostId;
-use crate::ledger::{ClockRule, ReceiverIndex};
+use crate::ledger::{ClockRule, EntityIndex, ReceiverIndex};
 use crate::policy::Settled;
 use crate::time::{Duration, GlobalTime};
 use crate::wire::BitReader;
@@ -93,9 +93,10 @@ impl Sender {
             self.events.push(SenderEvent::ClaimBounded { from, claimed, booked });
         }
         self.ledger.receivers[receiver.0].path.observe_delay(booked);
-        for i in 0.. {
-            let Some(carried) = self.outboxes[receiver.0].carried(number).nth(i) else { break };
-            self.settle(receiver, carried, sent, sent + booked, entry.complete);
+        for index in self.outboxes[receiver.0].carried(number) {
+            if let Some(Carried::Vector { entity, number }) = self.outboxes[receiver.0].carried_at(index) {
+                self.settle(receiver, entity, number, sent, sent + booked, entry.complete);
+            }
         }
     }
 
@@ -108,13 +109,13 @@ impl Sender {
     fn settle(
         &mut self,
         receiver: ReceiverIndex,
-        carried: Carried,
+        entity: EntityIndex,
+        number: u32,
         sent: GlobalTime,
         arrival: GlobalTime,
         taken: bool,
     ) {
-        let Carried::Vector { entity, number } = carried else { return };
-        if self.ledger.entities[entity.0].pairs.len() <= receiver.0 {
+        if self.ledger.entity_id(entity).is_none() {
             return;
         }
         let now = self.now;

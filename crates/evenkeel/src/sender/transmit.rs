@@ -1,15 +1,13 @@
 //! From decisions to datagrams.
 
-use super::encoded::Encoded;
-use super::outbox::{Carried, Outgoing};
-use super::{ENCODINGS, Sender, SenderEvent, Timer, Transmit};
+use super::outbox::{Carried, Farewell, Outgoing};
+use super::{Sender, SenderEvent, Timer, Transmit};
 use crate::ids::{EntityId, HostId};
-use crate::ledger::{EntityBook, EntityIndex, ReceiverIndex};
+use crate::ledger::{Context, EntityIndex, Ledger, ReceiverIndex};
 use crate::policy::Settled;
 use crate::time::{Duration, GlobalTime};
 use crate::wire::datagram::{BASELINE_WINDOW, Content, RecordHead, VectorsHeader};
-use crate::wire::{BitWriter, Format, Full};
-use alloc::vec::Vec;
+use crate::wire::{BitWriter, Full};
 use core::cmp::Reverse;
 use core::hash::Hasher;
 use siphasher::sip::SipHasher13;
@@ -19,12 +17,6 @@ pub(super) const ACKNOWLEDGE_AFTER: Duration = Duration::from_millis(100);
 
 /// A loss timer is not planned anew for less than this.
 const LOSS_TIMER_SLACK: Duration = Duration::from_millis(20);
-
-/// What came of trying to put a record in a datagram.
-enum Written {
-    Record(Carried),
-    Nothing,
-}
 
 impl Sender {
     /// The next datagram to send, if any: call it until it answers `None`. Time that seems to go backwards is taken as
@@ -96,15 +88,12 @@ impl Sender {
         while let Some(outgoing) = self.outboxes[receiver.0].peek() {
             let start = w.len_bits();
             match self.write_record(receiver, outgoing, before, w) {
-                Ok(Written::Record(carried)) => {
+                Ok(Some((entity, carried))) => {
                     self.outboxes[receiver.0].carry(carried);
-                    before = match carried {
-                        Carried::Vector { entity, .. } => self.ledger.entity_id(entity),
-                        Carried::Farewell { entity, .. } => Some(entity),
-                    };
+                    before = Some(entity);
                     count += 1;
                 }
-                Ok(Written::Nothing) => {}
+                Ok(None) => {}
                 Err(Full) => {
                     w.truncate(start);
                     if count > 0 {
@@ -119,42 +108,34 @@ impl Sender {
         count
     }
 
+    /// Writes what waits, and answers about which entity it is. Nothing if the vector is gone.
     fn write_record(
         &mut self,
         receiver: ReceiverIndex,
         outgoing: Outgoing,
         before: Option<EntityId>,
         w: &mut BitWriter<'_>,
-    ) -> Result<Written, Full> {
+    ) -> Result<Option<(EntityId, Carried)>, Full> {
         let (entity, number, again) = match outgoing {
-            Outgoing::Newest { entity, again } => {
-                (entity, self.ledger.entities[entity.0].pairs[receiver.0].queued, again)
-            }
+            Outgoing::Newest { entity, again } => (entity, self.ledger.desk(entity, receiver).queued, again),
             Outgoing::Exactly { entity, number } => (entity, number, false),
-            Outgoing::Farewell { entity, epoch, tick } => {
+            Outgoing::Farewell(farewell) => {
+                let Farewell { entity, epoch, tick } = farewell;
                 let age_ticks = self.now_tick.saturating_sub(tick).max(0) as u64;
                 let head = RecordHead { entity, epoch, content: Content::Retired, sequence: 0, age_ticks };
                 head.emit(before, w)?;
-                return Ok(Written::Record(Carried::Farewell { entity, epoch, tick }));
+                return Ok(Some((entity, Carried::Farewell(farewell))));
             }
         };
-        let Some(generated) = self.write_vector(receiver, entity, number, before, w)? else {
-            return Ok(Written::Nothing);
-        };
-        let (pair, context) = self.ledger.split(entity, receiver);
-        pair.record_send(number, generated, self.now, context);
-        if pair.queued == number {
-            pair.queued = 0;
+        let written = self.write_vector(receiver, entity, number, before, w)?;
+        if written.is_some() {
+            self.ledger.spent.resent += u64::from(again);
         }
-        self.ledger.receivers[receiver.0].vectors += 1;
-        self.ledger.entities[entity.0].vectors += 1;
-        self.ledger.spent.vectors += 1;
-        self.ledger.spent.resent += u64::from(again);
-        Ok(Written::Record(Carried::Vector { entity, number }))
+        Ok(written.map(|id| (id, Carried::Vector { entity, number })))
     }
 
-    /// Writes one vector against the newest baseline the receiver is known to have. Answers when it was generated; nothing
-    /// if it is gone.
+    /// Writes one vector against the newest baseline the receiver is known to have, and books it as sent.
+    #[inline]
     fn write_vector(
         &mut self,
         receiver: ReceiverIndex,
@@ -162,18 +143,29 @@ impl Sender {
         number: u32,
         before: Option<EntityId>,
         w: &mut BitWriter<'_>,
-    ) -> Result<Option<GlobalTime>, Full> {
-        let book = &self.ledger.entities[entity.0];
+    ) -> Result<Option<EntityId>, Full> {
+        let Ledger { entities, receivers, terms, spent, .. } = &mut self.ledger;
+        let (book, to) = (&mut entities[entity.0], &mut receivers[receiver.0]);
         let Some(id) = book.id.filter(|_| book.exported.has(number)) else { return Ok(None) };
-        let acknowledged = book.pairs[receiver.0].acknowledged;
-        let in_window = acknowledged < number && number - acknowledged < BASELINE_WINDOW;
+        let pair = &mut to.pairs[entity.0];
+        let acknowledged = pair.acknowledged;
+        let in_window = (book.since..number).contains(&acknowledged) && number - acknowledged < BASELINE_WINDOW;
         let baseline = if in_window && book.exported.has(acknowledged) { acknowledged } else { 0 };
-        let Some(encoded) = encoding(&mut self.owned[entity.0].encoded, &self.format, book, number, baseline) else {
+        let Some(record) = self.owned[entity.0].encoded.get(&self.format, book, number, baseline) else {
             return Ok(None);
         };
-        let age_ticks = self.now_tick.saturating_sub(encoded.tick).max(0) as u64;
-        encoded.emit(id, age_ticks, before, w)?;
-        Ok(Some(encoded.generated))
+        let age_ticks = self.now_tick.saturating_sub(record.tick).max(0) as u64;
+        record.emit(id, age_ticks, before, w)?;
+        let context = Context { exported: &book.exported, path: &to.path, lag: &to.lag, terms };
+        pair.record_send(number, record.generated, self.now, context);
+        let desk = &mut book.desks[receiver.0];
+        if desk.queued == number {
+            desk.queued = 0;
+        }
+        to.vectors += 1;
+        book.vectors += 1;
+        spent.vectors += 1;
+        Ok(Some(id))
     }
 
     fn write_acknowledgement(&mut self, receiver: ReceiverIndex) -> Option<usize> {
@@ -212,10 +204,12 @@ impl Sender {
     /// The time of a held vector has come, unless it was overtaken.
     fn release(&mut self, entity: EntityIndex, host: HostId, number: u32) {
         let Some(receiver) = self.ledger.receiver(host) else { return };
-        let Some(book) = self.ledger.entities.get_mut(entity.0) else { return };
-        let Some(pair) = book.pairs.get_mut(receiver.0) else { return };
-        if pair.held.is_some_and(|held| held.vector == number) {
-            pair.held = None;
+        if self.ledger.entity_id(entity).is_none() {
+            return;
+        }
+        let pair = self.ledger.book_mut(entity, receiver);
+        if pair.held().is_some_and(|held| held.vector == number) {
+            pair.take_held();
             self.queue_newest(entity, receiver, false);
         }
     }
@@ -249,9 +243,10 @@ impl Sender {
         let (loss_after, reordering) = (path.loss_after(), path.reordering());
         while let Some((number, sent)) = self.outboxes[receiver.0].next_lost(self.now, loss_after, reordering) {
             self.events.push(SenderEvent::DatagramLost { to: self.ledger.host(receiver) });
-            for i in 0.. {
-                let Some(carried) = self.outboxes[receiver.0].carried(number).nth(i) else { break };
-                self.lose(receiver, carried, sent);
+            for index in self.outboxes[receiver.0].carried(number) {
+                if let Some(carried) = self.outboxes[receiver.0].carried_at(index) {
+                    self.lose(receiver, carried, sent);
+                }
             }
         }
         let memory = self.ledger.path(receiver).memory(self.ledger.terms.history);
@@ -261,11 +256,12 @@ impl Sender {
 
     fn lose(&mut self, receiver: ReceiverIndex, carried: Carried, sent: GlobalTime) {
         match carried {
-            Carried::Farewell { entity, epoch, tick } => {
-                self.push(receiver, Outgoing::Farewell { entity, epoch, tick });
-            }
+            Carried::Farewell(farewell) => self.push(receiver, Outgoing::Farewell(farewell)),
             Carried::Vector { entity, number } => {
-                let Some(pair) = self.ledger.entities[entity.0].pairs.get_mut(receiver.0) else { return };
+                if self.ledger.entity_id(entity).is_none() {
+                    return;
+                }
+                let pair = self.ledger.book_mut(entity, receiver);
                 let nothing_newer = pair.record_loss(number, sent);
                 let left_with_nothing = pair.reference().is_none();
                 let settled = Settled { entity, receiver, vector: number, sent, arrival: None };
@@ -291,29 +287,6 @@ impl Sender {
         }
         self.wakes = wakes;
     }
-}
-
-/// A vector against a baseline, encoded once for all receivers that share both.
-fn encoding<'a>(
-    known: &'a mut Vec<Encoded>,
-    format: &Format,
-    book: &EntityBook,
-    number: u32,
-    baseline: u32,
-) -> Option<&'a Encoded> {
-    let index = known.iter().position(|e| e.number == number && e.baseline == baseline);
-    let index = match index {
-        Some(index) => index,
-        None => {
-            if known.len() == ENCODINGS {
-                known.remove(0);
-            }
-            let vector = book.exported.get(number)?;
-            known.push(Encoded::new(format, vector, book.exported.get(baseline), book.epoch));
-            known.len() - 1
-        }
-    };
-    known.get(index)
 }
 
 /// The nonce of a datagram.

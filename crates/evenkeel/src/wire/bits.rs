@@ -139,6 +139,57 @@ impl<'a> BitWriter<'a> {
         if n_bits > self.room_bits() || n_bits > bits.len() * 8 {
             return Err(Full);
         }
+        self.push_and_copy(0, 0, bits, n_bits)
+    }
+
+    /// Writes a short code of `prefix_bits` bits, which must have no others, and after it the first `n_bits` bits of `bits`: the words
+    /// go to their places in one pass. If it fails, part of it is written.
+    #[inline]
+    pub(crate) fn push_and_copy(
+        &mut self,
+        prefix: u64,
+        prefix_bits: u32,
+        bits: &[u8],
+        n_bits: usize,
+    ) -> Result<(), Full> {
+        let (byte, offset) = (self.len / 8, (self.len % 8) as u32 + prefix_bits);
+        let bytes = (n_bits / 64 + 2) * 8;
+        let Some(out) = self.buffer.get_mut(byte..byte + bytes).filter(|_| offset < 64 && bits.len() * 8 >= n_bits)
+        else {
+            return self.push_and_copy_near_the_end(prefix, prefix_bits, bits, n_bits);
+        };
+        let mut word = u64::from(out[0]) & low_mask(offset - prefix_bits) | prefix << (offset - prefix_bits);
+        let (mut from, mut left) = (bits, n_bits);
+        for to in out.chunks_exact_mut(8) {
+            let next = match from.split_first_chunk() {
+                Some((next, rest)) => {
+                    from = rest;
+                    u64::from_le_bytes(*next)
+                }
+                None => core::mem::take(&mut from).iter().rev().fold(0, |next, &byte| next << 8 | u64::from(byte)),
+            };
+            let next = next & low_mask(left as u32);
+            to.copy_from_slice(&(word | next << offset).to_le_bytes());
+            if left <= 64 - offset as usize {
+                break;
+            }
+            // Shifted in two steps, because shifting by 64 is not defined.
+            word = next >> 1 >> (63 - offset);
+            left = left.saturating_sub(64);
+        }
+        self.len += prefix_bits as usize + n_bits;
+        Ok(())
+    }
+
+    #[cold]
+    fn push_and_copy_near_the_end(
+        &mut self,
+        prefix: u64,
+        prefix_bits: u32,
+        bits: &[u8],
+        n_bits: usize,
+    ) -> Result<(), Full> {
+        self.push(prefix, prefix_bits)?;
         let mut reader = BitReader::new(bits);
         let mut left = n_bits;
         while left > 0 {
@@ -200,6 +251,10 @@ impl<'a> BitWriter<'a> {
 /// digits of the group below its leading one, the low bits.
 #[inline]
 pub(crate) fn golomb_code(value: u64, k: u32) -> Option<(u64, u32)> {
+    if value >> k == 0 && k < 63 {
+        // What is usual: a zero in front of the low bits.
+        return Some((value << 1, k + 1));
+    }
     let group = (value >> k).checked_add(1)?;
     let n = group.ilog2();
     let bits = 2 * n + 1 + k;

@@ -2,6 +2,7 @@
 //!
 //! `docs/WIRE.md` describes every bit. Everything constructible here can be emitted, and parses back to itself.
 
+use super::bits::{golomb_code, zigzag};
 use super::{BitReader, BitWriter, Full, WireError};
 use crate::ids::EntityId;
 use crate::time::{Duration, GlobalTime};
@@ -288,6 +289,14 @@ impl RecordHead {
         let sequence = r.pull(SEQUENCE_BITS)? as u8;
         Ok(Self { entity, epoch, content, sequence, age_ticks })
     }
+}
+
+/// The part of a record's head that depends on the datagram, as one code and its length; none if that is longer than 48 bits.
+#[inline]
+pub(crate) fn own_code(entity: EntityId, before: Option<EntityId>, age_ticks: u64) -> Option<(u64, u32)> {
+    let (id, n) = golomb_code(zigzag(i64::from(entity.0) - expected_id(before)), ID_CODE)?;
+    let (age, m) = golomb_code(age_ticks, AGE_CODE)?;
+    (n + m <= 48).then(|| (id | age << n, n + m))
 }
 
 /// The low bits of a vector's number that travel.

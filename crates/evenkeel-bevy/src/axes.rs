@@ -1,0 +1,136 @@
+//! Bevy's axes and the heart's.
+
+use crate::components::{Moving, Turns};
+use bevy_ecs::prelude::*;
+use bevy_math::{EulerRot, Quat, Vec3};
+use bevy_transform::prelude::*;
+use evenkeel::{Attitude, Pose, State};
+use std::f64::consts::FRAC_PI_2;
+
+/// Which way is up, for entities that stand [upright](Turns::Upright). All apps of a session need the same.
+#[derive(Resource, Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Axes {
+    /// Three dimensions as Bevy has them: up is y, and things drive along their own -z.
+    #[default]
+    YUp,
+    /// Two dimensions: things turn in the plane of x and y, and drive along their own x.
+    Flat,
+}
+
+impl Axes {
+    fn to_heart(self, v: Vec3) -> evenkeel::Vec3 {
+        let (x, y, z) = (f64::from(v.x), f64::from(v.y), f64::from(v.z));
+        match self {
+            Self::YUp => evenkeel::Vec3::new(x, -z, y),
+            Self::Flat => evenkeel::Vec3::new(x, y, z),
+        }
+    }
+
+    fn to_bevy(self, v: evenkeel::Vec3) -> Vec3 {
+        match self {
+            Self::YUp => Vec3::new(v.x as f32, v.z as f32, -v.y as f32),
+            Self::Flat => Vec3::new(v.x as f32, v.y as f32, v.z as f32),
+        }
+    }
+
+    fn heading(self, rotation: Quat) -> f64 {
+        match self {
+            Self::YUp => f64::from(rotation.to_euler(EulerRot::YXZ).0) + FRAC_PI_2,
+            Self::Flat => f64::from(rotation.to_euler(EulerRot::ZYX).0),
+        }
+    }
+
+    fn rotation(self, heading: f64) -> Quat {
+        match self {
+            Self::YUp => Quat::from_rotation_y((heading - FRAC_PI_2) as f32),
+            Self::Flat => Quat::from_rotation_z(heading as f32),
+        }
+    }
+
+    /// What the owner's game says of an entity. `speed` is how fast the game's time goes in comparison to the real one.
+    pub(crate) fn pose(self, transform: &Transform, moving: Option<&Moving>, turns: Turns, speed: f32) -> Pose {
+        let at = Pose::at(self.to_heart(transform.translation));
+        let at = moving.map_or(at, |moving| at.moving(self.to_heart(moving.velocity * speed)));
+        let turning = moving.map(|moving| self.to_heart(moving.turning * speed));
+        match turns {
+            Turns::Never => at,
+            Turns::Upright => {
+                let facing = at.facing(self.heading(transform.rotation));
+                turning.map_or(facing, |turning| facing.turning(turning.z))
+            }
+            Turns::Freely => {
+                let [x, y, z, w] = transform.rotation.to_array();
+                let imaginary = self.to_heart(Vec3::new(x, y, z));
+                let orientation = evenkeel::Quat::new(f64::from(w), imaginary.x, imaginary.y, imaginary.z);
+                turning.map_or(at.oriented(orientation), |turning| at.spinning(orientation, turning))
+            }
+        }
+    }
+
+    /// The transform of an entity that is to be shown so, scaled as it was.
+    pub(crate) fn transform(self, state: &State, before: &Transform) -> Transform {
+        let rotation = match state.attitude {
+            Attitude::Heading { heading, .. } => self.rotation(heading),
+            Attitude::Full { orientation: q, .. } => {
+                let imaginary = self.to_bevy(evenkeel::Vec3::new(q.x, q.y, q.z));
+                Quat::from_xyzw(imaginary.x, imaginary.y, imaginary.z, q.w as f32)
+            }
+            Attitude::None => before.rotation,
+        };
+        Transform { translation: self.to_bevy(state.position), rotation, scale: before.scale }
+    }
+
+    /// How it moves.
+    pub(crate) fn moving(self, state: &State) -> Moving {
+        let turning = match state.attitude {
+            Attitude::None => evenkeel::Vec3::ZERO,
+            Attitude::Heading { turn_rate, .. } => evenkeel::Vec3::new(0.0, 0.0, turn_rate),
+            Attitude::Full { angular_velocity, .. } => angular_velocity,
+        };
+        Moving { velocity: self.to_bevy(state.velocity), turning: self.to_bevy(turning) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evenkeel::MotionKind;
+
+    #[test]
+    fn what_goes_to_the_heart_comes_back() {
+        let rotation = Quat::from_euler(EulerRot::YXZ, 2.5, 0.4, -0.3);
+        let transform = Transform::from_xyz(1.0, 2.0, -3.0).with_rotation(rotation).with_scale(Vec3::splat(2.0));
+        let moving = Moving { velocity: Vec3::new(4.0, -5.0, 6.0), turning: Vec3::new(0.1, 0.2, 0.3) };
+        for axes in [Axes::YUp, Axes::Flat] {
+            let state = axes.pose(&transform, Some(&moving), Turns::Freely, 1.0).motion(MotionKind::Linear).at(0.0);
+            let back = axes.transform(&state, &Transform { translation: Vec3::ZERO, ..transform });
+            assert!(back.translation.distance(transform.translation) < 1e-6, "{axes:?}: {back:?}");
+            assert!(back.rotation.angle_between(rotation) < 1e-3, "{axes:?}: {back:?}");
+            assert_eq!(back.scale, transform.scale);
+            assert!(axes.moving(&state).velocity.distance(moving.velocity) < 1e-5);
+            assert!(axes.moving(&state).turning.distance(moving.turning) < 1e-5);
+        }
+    }
+
+    #[test]
+    fn what_drives_forward_drives_along_its_heading() {
+        for (axes, forward, turn) in [(Axes::YUp, Vec3::NEG_Z, Vec3::Y), (Axes::Flat, Vec3::X, Vec3::Z)] {
+            let rotation = Quat::from_axis_angle(turn, 2.0);
+            let transform = Transform::from_rotation(rotation);
+            let moving = Moving { velocity: rotation * forward * 3.0, turning: turn * 0.5 };
+            let motion = axes.pose(&transform, Some(&moving), Turns::Upright, 1.0).motion(MotionKind::Auto);
+            let later = axes.transform(&motion.at(1.0), &transform);
+            assert!(later.rotation.angle_between(Quat::from_axis_angle(turn, 2.5)) < 1e-3, "{axes:?}");
+            // An arc, seen from its beginning: a line would end at 3.
+            let gone = rotation.inverse() * later.translation;
+            assert!((2.8..2.95).contains(&gone.dot(forward)), "{axes:?}: {gone}");
+        }
+    }
+
+    #[test]
+    fn a_paused_game_does_not_move() {
+        let moving = Moving { velocity: Vec3::X, turning: Vec3::Y };
+        let pose = Axes::YUp.pose(&Transform::IDENTITY, Some(&moving), Turns::Upright, 0.0);
+        assert_eq!(pose.motion(MotionKind::Auto).at(1.0).position, evenkeel::Vec3::ZERO);
+    }
+}

@@ -1,0 +1,136 @@
+//! What entities of a session are made of.
+
+use bevy_ecs::prelude::*;
+use bevy_math::Vec3;
+use evenkeel::{EntityConfig, EntityId, HostId, MotionKind, Placement, Relevance, Threshold};
+use std::collections::BTreeMap;
+
+/// An entity that others are to see where it is. Spawn it where it is to be owned, with a `Transform`; the owner's game moves that.
+///
+/// ```
+/// use evenkeel_bevy::prelude::*;
+/// let tank = DeadReckoned::within(0.1).turning(0.05).upright();
+/// let star = DeadReckoned::within(2.0).kind(MotionKind::Linear).priority(0.2);
+/// # let _ = (tank, star);
+/// ```
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "replicon", derive(serde::Serialize, serde::Deserialize))]
+pub struct DeadReckoned {
+    /// How far others may be off before they are told more.
+    pub threshold: Threshold,
+    /// Which motion its vectors carry.
+    pub kind: MotionKind,
+    /// Whether its orientation is told, and how.
+    pub turns: Turns,
+    /// How much it matters in comparison to others, to whom nothing else is [said](Relevances). 1 is usual.
+    pub priority: f32,
+}
+
+/// How an entity's orientation is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "replicon", derive(serde::Serialize, serde::Deserialize))]
+pub enum Turns {
+    /// All of it.
+    #[default]
+    Freely,
+    /// How far it has turned about the vertical [axis](crate::Axes): few bits, and whatever drives along its heading goes in arcs.
+    Upright,
+    /// Not at all: others leave the rotation alone.
+    Never,
+}
+
+impl DeadReckoned {
+    /// Others may be off by this distance, and by 0.05 rad.
+    pub fn within(distance: f64) -> Self {
+        Threshold::within(distance).into()
+    }
+
+    /// Others may be off by this many radians.
+    pub fn turning(mut self, angle: f64) -> Self {
+        self.threshold.angle = angle;
+        self
+    }
+
+    /// Its vectors carry this motion.
+    pub fn kind(self, kind: MotionKind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// It stands upright: see [`Turns::Upright`].
+    pub fn upright(self) -> Self {
+        Self { turns: Turns::Upright, ..self }
+    }
+
+    /// Its rotation is nobody else's business: see [`Turns::Never`].
+    pub fn without_rotation(self) -> Self {
+        Self { turns: Turns::Never, ..self }
+    }
+
+    /// It matters so much; 1 is usual.
+    pub fn priority(self, priority: f32) -> Self {
+        Self { priority, ..self }
+    }
+
+    pub(crate) fn config(&self) -> EntityConfig {
+        EntityConfig { threshold: self.threshold, kind: self.kind }
+    }
+}
+
+impl Default for DeadReckoned {
+    fn default() -> Self {
+        Threshold::default().into()
+    }
+}
+
+impl From<Threshold> for DeadReckoned {
+    fn from(threshold: Threshold) -> Self {
+        Self { threshold, kind: MotionKind::Auto, turns: Turns::Freely, priority: 1.0 }
+    }
+}
+
+/// How an entity moves, in Bevy's axes. The owner's game may write it: then nothing has to be derived from one frame to the next.
+/// On everybody else's it is written for the game, if it is there.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Default)]
+pub struct Moving {
+    /// Units a second.
+    pub velocity: Vec3,
+    /// Radians a second, about this axis, in the entity's own axes.
+    pub turning: Vec3,
+}
+
+/// The name by which all hosts of a session know the entity.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[component(immutable)]
+#[cfg_attr(feature = "replicon", derive(serde::Serialize, serde::Deserialize))]
+pub struct NetId(pub EntityId);
+
+/// Whose an entity is. Whoever has it, and the server, may write another host: then it is handed over.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "replicon", derive(serde::Serialize, serde::Deserialize))]
+pub struct Owner(pub HostId);
+
+/// What the game says to all about an entity when it is made: what it is, say. At most
+/// [`MAX_ABOUT`](evenkeel_net::protocol::MAX_ABOUT) bytes, and not changed later.
+#[derive(Component, Clone, Debug, PartialEq, Eq, Default)]
+pub struct About(pub Vec<u8>);
+
+/// This app moves the entity: it writes `Transform`.
+#[derive(Component, Clone, Copy, Debug, Default)]
+pub struct Owned;
+
+/// Somebody else moves the entity: this app reads `Transform`.
+#[derive(Component, Clone, Copy, Debug, Default)]
+pub struct Followed;
+
+/// A [`Followed`] entity has been placed: its `Transform` means something. Whatever is to be seen of it is best added now.
+#[derive(Component, Clone, Copy, Debug, Default)]
+pub struct Placed;
+
+/// How far to trust the `Transform` of a [`Followed`] entity: add it to those of whom that is of interest.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Default)]
+pub struct Seen(pub Option<Placement>);
+
+/// On the server: how much an entity matters to which player, or that it is hidden from it. Whoever is not in it sees the entity with
+/// its usual [priority](DeadReckoned::priority).
+#[derive(Component, Clone, Debug, PartialEq, Default)]
+pub struct Relevances(pub BTreeMap<HostId, Relevance>);

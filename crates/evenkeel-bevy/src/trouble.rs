@@ -1,0 +1,44 @@
+//! What went wrong, said once.
+
+use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemParam;
+use std::collections::HashSet;
+
+/// Something that the game's programmer wants to know. It is said once of each entity, and in the log too.
+#[derive(Message, Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// With whom, if it is with one.
+    pub entity: Option<Entity>,
+    /// What is wrong, and what was done about it.
+    pub what: String,
+}
+
+/// Beyond so many troubles nothing is said any more.
+const MOST: usize = 10_000;
+
+/// What has been said.
+#[derive(Resource, Default)]
+pub(crate) struct Said(HashSet<(Option<Entity>, &'static str)>);
+
+/// Says what is wrong, once.
+#[derive(SystemParam)]
+pub(crate) struct Complain<'w> {
+    said: ResMut<'w, Said>,
+    out: MessageWriter<'w, Trouble>,
+}
+
+impl Complain<'_> {
+    /// `kind` is what is said once of each entity; `why` is added to it.
+    pub(crate) fn about(&mut self, entity: Option<Entity>, kind: &'static str, why: impl ToString) {
+        if self.said.0.len() >= MOST || !self.said.0.insert((entity, kind)) {
+            return;
+        }
+        let why = why.to_string();
+        let what = if why.is_empty() { kind.to_owned() } else { format!("{kind}: {why}") };
+        match entity {
+            Some(entity) => tracing::warn!(%entity, "{what}"),
+            None => tracing::warn!("{what}"),
+        }
+        self.out.write(Trouble { entity, what });
+    }
+}
