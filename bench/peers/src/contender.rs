@@ -52,6 +52,11 @@ pub trait Contender {
     /// A receiver's frame. Answers what it sends.
     fn frame(&mut self, receiver: usize, now: GlobalTime) -> Result<Vec<Parcel>>;
 
+    /// No receiver may be further off than this once everything has arrived, in metres: ours have a threshold of 0.1 m.
+    fn tolerance(&self) -> f64 {
+        0.12
+    }
+
     /// What a receiver shows in this frame: every entity that it has, and where.
     fn show(&mut self, receiver: usize, now: GlobalTime, to: &mut dyn FnMut(u32, Vec3));
 }

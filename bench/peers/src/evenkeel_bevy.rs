@@ -183,6 +183,11 @@ impl Contender for InBevy {
         Ok(parcels)
     }
 
+    /// Its players' clocks are its own, and here the way to the server takes a tick and the way back none: half a tick's error.
+    fn tolerance(&self) -> f64 {
+        0.4
+    }
+
     fn show(&mut self, receiver: usize, now: GlobalTime, to: &mut dyn FnMut(u32, Vec3)) {
         let Player { seat, names } = &mut self.players[receiver];
         let Some((time, receiver)) = seat.now(local(now)).zip(seat.receiver()) else { return };

@@ -6,8 +6,6 @@ use anyhow::{Result, bail, ensure};
 use cpu_time::ThreadTime;
 use evenkeel::{GlobalTime, Vec3};
 
-/// No receiver may be further off than this once everything has arrived, in metres: ours have a threshold of 0.1 m.
-const TOLERANCE: f64 = 0.12;
 /// The crowd's motions follow from it.
 const SEED: u64 = 1;
 /// Ticks before a scenario counts.
@@ -194,7 +192,10 @@ impl Entrant {
             let (shown, worst) = self.check(receiver);
             let (name, scenario) = (self.name, scenario.name());
             ensure!(shown == size.entities as usize, "{name}, {scenario}: receiver {receiver} shows {shown} entities");
-            ensure!(worst <= TOLERANCE, "{name}, {scenario}: receiver {receiver} shows one {worst:.2} m off");
+            ensure!(
+                worst <= self.contender.tolerance(),
+                "{name}, {scenario}: receiver {receiver} shows one {worst:.2} m off"
+            );
         }
         Ok(())
     }

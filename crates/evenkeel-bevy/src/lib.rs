@@ -189,7 +189,8 @@ impl Plugin for EvenkeelPlugin {
         app.add_systems(
             PreUpdate,
             (
-                others::pass_time.in_set(Receive),
+                // Whoever brings bytes finds out when.
+                others::pass_time.before(Receive).run_if(running),
                 (others::hear, owners::sort_out).chain().in_set(Hear),
                 others::place.in_set(Place),
             ),
