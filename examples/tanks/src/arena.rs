@@ -36,7 +36,7 @@ impl Tank {
 
     /// Far apart in hue, whatever the number.
     pub fn colour(self) -> Color {
-        Color::hsl(f32::from(self.0) * 137.5 % 360.0, 0.75, 0.58)
+        Color::oklch(0.74, 0.16, f32::from(self.0) * 137.5 % 360.0)
     }
 }
 
@@ -110,9 +110,9 @@ impl Bot {
             self.pedals.steering = [-1.0, 0.0, 0.0, 1.0][self.roll(4) as usize];
         }
         let (at, ahead) = (transform.translation.truncate(), (transform.rotation * Vec3::X).truncate());
-        let outside = (at + ahead * 8.0).abs().cmpgt(HALF).any();
+        let outside = (at + ahead * 10.0).abs().cmpgt(HALF).any();
         match outside {
-            true => Pedals { throttle: 0.7, steering: if ahead.perp_dot(-at) < 0.0 { -1.0 } else { 1.0 } },
+            true => Pedals { throttle: 0.5, steering: if ahead.perp_dot(-at) < 0.0 { -1.0 } else { 1.0 } },
             false => self.pedals,
         }
     }

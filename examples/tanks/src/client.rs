@@ -49,7 +49,10 @@ pub fn run(common: &Common, conditions: Conditions, autopilot: bool) -> Result<A
     app.insert_resource(transport).insert_resource(session).insert_resource(truth);
     app.insert_resource(Autopilot(autopilot)).insert_resource(Server { address, patience: PATIENCE + 6 * delay });
     app.add_systems(Update, (take_over, drive, give_up));
-    Ok(app.run())
+    let exit = app.run();
+    // So that what was said last, goodbye, gets through the forwarder.
+    std::thread::sleep(delay + Duration::from_millis(100));
+    Ok(exit)
 }
 
 type Given<'a> = (Entity, &'a Tank, &'a mut Transform, Has<Placed>);

@@ -37,10 +37,11 @@ pub fn plugin(app: &mut App) {
 
 /// A camera from above, and the arena's floor.
 fn set_up(mut commands: Commands, mut gizmos: ResMut<GizmoConfigStore>) {
-    let size = 2.0 * (HALF + vec2(2.0, 3.5));
+    let size = 2.0 * (HALF + vec2(2.0, 4.8));
     let scaling_mode = ScalingMode::AutoMin { min_width: size.x, min_height: size.y };
     let projection = OrthographicProjection { scaling_mode, ..OrthographicProjection::default_2d() };
-    commands.spawn((Camera2d, Projection::Orthographic(projection)));
+    // There is room for words at the top.
+    commands.spawn((Camera2d, Projection::Orthographic(projection), Transform::from_xyz(0.0, 2.0, 0.0)));
     gizmos.config_mut::<DefaultGizmoConfigGroup>().0.line.width = 1.5;
     let mut line = |at: Vec2, size: Vec2, colour: Color, height: f32| {
         commands.spawn((Sprite::from_color(colour, size), Transform::from_translation(at.extend(height))));
@@ -66,11 +67,11 @@ fn dress(new: Query<(Entity, &Tank), New>, mut commands: Commands) {
             (Sprite::from_color(colour, vec2(length, width)), Transform::from_xyz(x, y, z))
         };
         commands.entity(entity).with_children(|parts| {
-            parts.spawn(part(0.0, 0.95, 0.1, HULL.x, 0.7, 0.25));
-            parts.spawn(part(0.0, -0.95, 0.1, HULL.x, 0.7, 0.25));
+            parts.spawn(part(0.0, 0.95, 0.1, HULL.x, 0.7, 0.5));
+            parts.spawn(part(0.0, -0.95, 0.1, HULL.x, 0.7, 0.5));
             parts.spawn(part(0.0, 0.0, 0.2, 3.2, 1.5, 1.0));
-            parts.spawn(part(BARREL / 2.0, 0.0, 0.3, BARREL, 0.32, 0.45));
-            parts.spawn(part(-0.2, 0.0, 0.4, 1.3, 1.1, 0.6));
+            parts.spawn(part(BARREL / 2.0, 0.0, 0.3, BARREL, 0.32, 0.7));
+            parts.spawn(part(-0.2, 0.0, 0.4, 1.3, 1.1, 0.8));
         });
     }
 }
@@ -106,8 +107,8 @@ fn draw_ghosts(
 }
 
 fn draw_status(status: Res<Status>, mut gizmos: Gizmos) {
-    let at = vec2(-HALF.x - 1.5, HALF.y + 3.0);
-    gizmos.text_2d(at, &status.0, 1.1, vec2(-0.5, 0.5), TEXT);
+    let at = vec2(-HALF.x - 1.5, HALF.y + 2.1);
+    gizmos.text_2d(at, &status.0, 1.2, vec2(-0.5, -0.5), TEXT);
 }
 
 /// Says in the title how things are.
@@ -122,5 +123,5 @@ fn tell(
     let off = truth.off().map_or_else(String::new, |off| format!(" | here off by {off:.2} m"));
     let rules = rules.map_or_else(|| " | connecting".to_owned(), |rules| format!(" | {}", rules.told()));
     status.0 = format!("{who}{off}{rules}");
-    window.title = format!("tanks: {} | 1-5 policy, L lag, G ghosts, arrows drive", status.0);
+    window.title = format!("tanks: {} | 1-5 policy, L lag, G ghosts, arrows drive", status.0.replace('\n', " | "));
 }

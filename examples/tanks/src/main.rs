@@ -67,7 +67,7 @@ struct Common {
     /// Quit after so many frames.
     #[arg(long)]
     frames: Option<u32>,
-    /// Save a picture of the window after so many seconds as --after says, and quit.
+    /// Save a picture of the window, and quit.
     #[arg(long, value_name = "FILE.png")]
     screenshot: Option<PathBuf>,
     /// How long to wait for the picture.

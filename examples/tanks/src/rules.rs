@@ -40,13 +40,14 @@ impl Rules {
         Self { policy, ..Self::default() }
     }
 
-    /// In a line.
+    /// In two lines.
     pub fn told(&self) -> String {
         let policy = POLICIES.get(usize::from(self.policy)).unwrap_or(&"?");
         let Self { error: (mean, spread), vectors, bytes, .. } = self;
         let lag = LAGS.get(usize::from(self.lag)).unwrap_or(&0);
         let cost = format!("{vectors:.0} vectors/s, {:.1} kB/s to all", bytes / 1e3);
-        format!("{} {policy} | players off by {mean:.2} +- {spread:.2} m | {cost} | lag {lag} ms", self.policy + 1)
+        let players = format!("players off by {mean:.2} +- {spread:.2} m");
+        format!("policy {} {policy} | lag {lag} ms\n{players} | {cost}", self.policy + 1)
     }
 
     fn grant(&mut self, wish: Wish) {

@@ -43,6 +43,8 @@ pub fn run(common: &Common, bots: u8, policy: u8) -> Result<AppExit> {
     app.insert_resource(transport).insert_resource(session).insert_resource(truth);
     app.add_plugins(rules::server_plugin);
     app.add_systems(Update, (welcome, hand_over, say_goodbye));
+    let between = forget_the_gone.after(ServerSystems::Send).before(ServerSystems::SendPackets);
+    app.add_systems(PostUpdate, between);
     app.world_mut().spawn((Rules::beginning_with(policy), Replicated));
     for number in 0..bots {
         app.world_mut().spawn((Tank::bundle(number), Bot::new(number)));
@@ -74,4 +76,9 @@ fn say_goodbye(mut said: MessageReader<SessionSaid>, tanks: Query<(Entity, &Made
             commands.entity(tank).despawn();
         }
     }
+}
+
+/// What is for somebody who has gone in this very frame is for nobody: the backend would panic over it.
+fn forget_the_gone(mut messages: ResMut<ServerMessages>, clients: Query<(), With<ConnectedClient>>) {
+    messages.retain_sent(|(client, ..)| clients.contains(*client));
 }

@@ -24,7 +24,7 @@ impl Watch {
 
 impl Plugin for Watch {
     fn build(&self, app: &mut App) {
-        app.insert_resource(self.clone()).add_systems(Last, (count, shoot));
+        app.insert_resource(self.clone()).add_systems(Update, (count, shoot));
     }
 }
 
