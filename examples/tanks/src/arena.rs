@@ -151,6 +151,7 @@ mod tests {
         for _ in 0..100 {
             pedals.drive(&mut transform, &mut moving, 0.01);
         }
+        assert!((moving.velocity.length() - SPEED).abs() < 0.01, "{moving:?}");
         let expected = transform.translation + moving.velocity * 0.001;
         pedals.drive(&mut transform, &mut moving, 0.001);
         assert!(transform.translation.distance(expected) < 1e-4);
