@@ -81,10 +81,11 @@ fn switch(keys: Res<ButtonInput<KeyCode>>, mut ghosts: ResMut<Ghosts>) {
 }
 
 type Seen<'a> = (&'a Tank, &'a NetId, &'a Transform, Has<Owned>);
+type Somewhere = Or<(With<Owned>, With<Placed>)>;
 
 /// Thin and pale, where tanks truly are. What this player drives has a ring about it: it has no ghost.
 fn draw_ghosts(
-    tanks: Query<Seen<'_>, Or<(With<Owned>, With<Placed>)>>,
+    tanks: Query<Seen<'_>, Somewhere>,
     session: Res<Session>,
     truth: Res<Truth>,
     ghosts: Res<Ghosts>,
