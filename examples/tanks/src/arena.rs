@@ -62,7 +62,7 @@ impl Pedals {
         self.throttle == 0.0 && self.steering == 0.0
     }
 
-    /// Drives a tank for a while. `Moving` says what it does now, so that nothing has to be guessed from one frame to the next.
+    /// Drives a tank for a while. `Moving` says what it does now, so that nothing has to be guessed between frames.
     pub fn drive(self, transform: &mut Transform, moving: &mut Moving, seconds: f32) {
         let heading = transform.rotation.to_euler(EulerRot::ZYX).0;
         let before = moving.velocity.truncate().dot(Vec2::from_angle(heading));

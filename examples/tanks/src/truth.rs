@@ -1,5 +1,5 @@
-//! Where everything truly is, for ghosts: told beside the game, at once and by plain packets. Only a demonstration can do that, on one
-//! machine, whose clock all share.
+//! Where everything truly is, for ghosts: told beside the game, at once and by plain packets. Only a demonstration can
+//! do that, on one machine, whose clock all share.
 
 use crate::arena::Tank;
 use crate::sample::{MAX_AGE, MOST, SIZE, Sample, read, written};
