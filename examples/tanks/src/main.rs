@@ -46,7 +46,7 @@ enum Command {
     Client {
         #[command(flatten)]
         common: Common,
-        /// What the network does to packets, each way: a delay, and perhaps more, as in `150ms,jitter=exp:10ms,loss=2%`.
+        /// What the network does to packets, each way: a delay, or more, as in `150ms,jitter=exp:10ms,loss=2%`.
         #[arg(long, value_parser = conditions, default_value = "0ms")]
         delay: Conditions,
         /// Drive by itself, until a key is pressed.
