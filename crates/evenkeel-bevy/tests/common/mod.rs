@@ -122,7 +122,8 @@ impl Bed {
         }
     }
 
-    fn deliver(&mut self) {
+    /// What is due by now arrives.
+    pub fn deliver(&mut self) {
         for link in [&mut self.reliable, &mut self.unreliable] {
             while let Some(delivery) = link.poll(self.now) {
                 let (client, channel, bytes) = delivery.payload;
