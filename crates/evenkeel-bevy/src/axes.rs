@@ -2,7 +2,7 @@
 
 use crate::components::{Moving, Turns};
 use bevy_ecs::prelude::*;
-use bevy_math::{EulerRot, Quat, Vec3};
+use bevy_math::{Quat, Vec3};
 use bevy_transform::prelude::*;
 use evenkeel::{Attitude, Pose, State};
 use std::f64::consts::FRAC_PI_2;
@@ -33,10 +33,12 @@ impl Axes {
         }
     }
 
+    /// How far it has turned about the vertical axis. Only that one of its angles, because it is asked of everything in every frame.
     fn heading(self, rotation: Quat) -> f64 {
+        let [x, y, z, w] = rotation.to_array();
         match self {
-            Self::YUp => f64::from(rotation.to_euler(EulerRot::YXZ).0) + FRAC_PI_2,
-            Self::Flat => f64::from(rotation.to_euler(EulerRot::ZYX).0),
+            Self::YUp => f64::from((w * y + x * z).atan2(0.5 - x * x - y * y)) + FRAC_PI_2,
+            Self::Flat => f64::from((w * z + x * y).atan2(0.5 - y * y - z * z)),
         }
     }
 
@@ -94,7 +96,20 @@ impl Axes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bevy_math::EulerRot;
     use evenkeel::MotionKind;
+
+    #[test]
+    fn a_heading_is_the_angle_about_the_vertical() {
+        for turned in [-3.0, -1.0, 0.0, 0.5, 2.0, 3.1] {
+            for (a, b) in [(0.0, 0.0), (0.3, -0.2), (-1.0, 0.7)] {
+                let upright = Quat::from_euler(EulerRot::YXZ, turned, a, b);
+                assert!((Axes::YUp.heading(upright) - FRAC_PI_2 - f64::from(turned)).abs() < 1e-5, "{turned} {a} {b}");
+                let flat = Quat::from_euler(EulerRot::ZYX, turned, a, b);
+                assert!((Axes::Flat.heading(flat) - f64::from(turned)).abs() < 1e-5, "{turned} {a} {b}");
+            }
+        }
+    }
 
     #[test]
     fn what_goes_to_the_heart_comes_back() {

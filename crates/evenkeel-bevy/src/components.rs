@@ -132,6 +132,6 @@ pub struct Placed;
 pub struct Seen(pub Option<Placement>);
 
 /// On the server: how much an entity matters to which player, or that it is hidden from it. Whoever is not in it sees the entity with
-/// its usual [priority](DeadReckoned::priority).
+/// its usual [priority](DeadReckoned::priority). To take it back, write an empty one.
 #[derive(Component, Clone, Debug, PartialEq, Default)]
 pub struct Relevances(pub BTreeMap<HostId, Relevance>);

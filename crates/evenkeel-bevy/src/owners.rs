@@ -8,7 +8,7 @@ use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time, Virtual};
 use bevy_transform::prelude::*;
 use evenkeel::{EntityId, HostId, Relevance};
-use evenkeel_net::hub::{Hub, HubEvent};
+use evenkeel_net::hub::HubEvent;
 use evenkeel_net::part::{PartEvent, Refused};
 use std::collections::HashMap;
 
@@ -166,33 +166,36 @@ pub(crate) fn configure(
     }
 }
 
-/// Everybody is told how much things matter to it, once there is something to say.
+type Weighed<'a> = (Entity, &'a NetId, Option<&'a Relevances>, Option<&'a DeadReckoned>);
+
+/// Players are told how much things matter to them, when that changes and when they come.
 pub(crate) fn weigh(
     mut session: ResMut<Session>,
-    weighed: Query<(Entity, &NetId, Option<Ref<Relevances>>, Option<Ref<DeadReckoned>>)>,
+    all: Query<Weighed<'_>>,
+    changed: Query<Weighed<'_>, Or<(Changed<Relevances>, Changed<DeadReckoned>)>>,
     mut said: MessageReader<SessionSaid>,
     mut complain: Complain,
 ) {
     let came = said.read().filter(|said| matches!(said.0, PartEvent::Hub(HubEvent::Came { .. }))).count() > 0;
-    let weigh = |hub: &mut Hub, now| {
-        let hosts: Vec<_> = hub.players().map(|(host, _)| host).collect();
-        for (entity, name, relevances, reckoned) in &weighed {
-            let news = relevances.as_ref().is_some_and(|r| r.is_changed())
-                || reckoned.as_ref().is_some_and(|r| r.is_changed());
-            let priority = reckoned.as_ref().map_or(1.0, |reckoned| reckoned.priority);
-            if !(news || came) || (relevances.is_none() && priority == 1.0) {
-                continue;
+    if !came && changed.is_empty() {
+        return;
+    }
+    session.hub(|hub, now| {
+        let hosts: Vec<HostId> = hub.players().map(|(host, _)| host).collect();
+        let mut weigh = |(entity, name, relevances, reckoned): Weighed<'_>| {
+            let priority = reckoned.map_or(1.0, |reckoned| reckoned.priority);
+            if relevances.is_none() && priority == 1.0 {
+                return;
             }
             for host in &hosts {
-                let said = relevances.as_ref().and_then(|relevances| relevances.0.get(host).copied());
-                let relevance = said.unwrap_or(Relevance::Weight(priority));
-                if let Err(why) = hub.set_relevance(name.0, *host, relevance, now) {
+                let said = relevances.and_then(|relevances| relevances.0.get(host).copied());
+                if let Err(why) = hub.set_relevance(name.0, *host, said.unwrap_or(Relevance::Weight(priority)), now) {
                     complain.about(Some(entity), "how much it matters cannot be said", why);
                 }
             }
-        }
-    };
-    session.hub(weigh);
+        };
+        if came { all.iter().for_each(&mut weigh) } else { changed.iter().for_each(&mut weigh) }
+    });
 }
 
 /// Whether the game moves things in `FixedUpdate`.
