@@ -34,11 +34,16 @@ pub(crate) fn pass_time(mut session: ResMut<Session>, time: Option<Res<Time<Real
 /// What has happened becomes components, and messages for the game.
 pub(crate) fn hear(world: &mut World) {
     world.try_resource_scope(|world, mut session: Mut<Session>| {
+        let serves = session.is_server();
+        if session.take_new() {
+            // There may have been another before.
+            begin_anew(world, serves);
+        }
         while let Some(event) = session.part(|mut part, _| part.poll_event()) {
             match event.news() {
                 Some(News::Owned { entity, owner, about }) => take_note(world, entity, owner, about),
                 Some(News::Gone(entity)) => forget(world, entity),
-                Some(News::Anew) => begin_anew(world),
+                Some(News::Anew) => begin_anew(world, serves),
                 None => {}
             }
             world.write_message(SessionSaid(event));
@@ -71,16 +76,17 @@ fn forget(world: &mut World, id: EntityId) {
     }
 }
 
-/// The server does not know who this was: what this app owns is told anew, and what others own comes again.
-fn begin_anew(world: &mut World) {
+/// Nobody knows what was here: what this app owns is told anew, and what others own comes again.
+fn begin_anew(world: &mut World, serves: bool) {
     let mut named = world.query_filtered::<(Entity, Has<Owned>), With<NetId>>();
     let named: Vec<(Entity, bool)> = named.iter(world).collect();
     let spawns = world.resource::<Roster>().spawns;
     for (entity, owned) in named {
-        match (spawns, owned) {
-            (true, false) => _ = world.despawn(entity),
-            (true, true) => _ = world.entity_mut(entity).remove::<(NetId, Owner, Owned)>(),
-            (false, _) => _ = world.entity_mut(entity).remove::<(Owner, Owned, Followed)>(),
+        match owned && (spawns || serves) {
+            true => _ = world.entity_mut(entity).remove::<(NetId, Owner, Owned)>(),
+            false if spawns => _ = world.despawn(entity),
+            // What somebody else brings is whose that one says.
+            false => _ = world.entity_mut(entity).remove::<(Owner, Owned, Followed)>(),
         }
     }
     let mut roster = world.resource_mut::<Roster>();

@@ -19,7 +19,9 @@ pub struct Session {
     half: Half,
     /// This app's time, for halves that have none of their own.
     now: Instant,
-    /// Whether whoever carries its bytes has not seen it yet.
+    /// Whether nobody has asked yet whether it is new.
+    new: bool,
+    /// The same of whoever carries its bytes.
     #[cfg(feature = "replicon")]
     fresh: bool,
 }
@@ -62,6 +64,7 @@ impl Session {
         Self {
             half,
             now: Instant::from_nanos(0),
+            new: true,
             #[cfg(feature = "replicon")]
             fresh: true,
         }
@@ -112,7 +115,12 @@ impl Session {
         self.now = now;
     }
 
-    /// Whether this is the first time that somebody asks.
+    /// Whether this is the first time that anybody asks.
+    pub(crate) fn take_new(&mut self) -> bool {
+        std::mem::take(&mut self.new)
+    }
+
+    /// The same for whoever carries its bytes.
     #[cfg(feature = "replicon")]
     pub(crate) fn take_fresh(&mut self) -> bool {
         std::mem::take(&mut self.fresh)

@@ -159,3 +159,15 @@ fn an_entity_of_a_players_own_is_not_made_beside_replicon() {
     let (entity, what) = only(&mut bed.clients[0]);
     assert!(entity == Some(own) && what.contains("server"), "{what}");
 }
+
+#[test]
+fn another_session_begins_with_what_is_here() {
+    let mut bed = Bed::new(0, "delay=10ms");
+    let rock = bed.server.world_mut().spawn((Transform::default(), DeadReckoned::within(0.1), Replicated)).id();
+    bed.run(0.2);
+    bed.server.insert_resource(Session::host(HubConfig::default()).unwrap());
+    bed.run(0.2);
+    let known = bed.server.world_mut().resource_mut::<Session>().hub(|hub, _| hub.entities().count());
+    assert_eq!((known, troubles(&mut bed.server)), (Some(1), Vec::new()));
+    assert!(bed.server.world().entity(rock).contains::<Owned>());
+}
