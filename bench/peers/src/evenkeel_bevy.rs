@@ -115,7 +115,7 @@ impl InBevy {
 
 impl Contender for InBevy {
     fn spawn(&mut self, id: u32, pose: &Pose, _: GlobalTime) -> Result<()> {
-        let reckoned = DeadReckoned::from(self.threshold).upright();
+        let reckoned = DeadReckoned { threshold: self.threshold, ..DeadReckoned::default() }.upright();
         let about = About(id.to_le_bytes().to_vec());
         let entity = self.server.world_mut().spawn((components(pose), reckoned, about)).id();
         self.entities.insert(id, entity);

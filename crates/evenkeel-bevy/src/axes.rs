@@ -1,9 +1,7 @@
 //! Bevy's axes and the heart's.
 
-use crate::components::{Moving, Turns};
-use bevy_ecs::prelude::*;
+use crate::prelude::*;
 use bevy_math::{Quat, Vec3};
-use bevy_transform::prelude::*;
 use evenkeel::{Attitude, Pose, State};
 use std::f64::consts::FRAC_PI_2;
 
@@ -19,7 +17,7 @@ pub enum Axes {
 
 impl Axes {
     fn to_heart(self, v: Vec3) -> evenkeel::Vec3 {
-        let (x, y, z) = (f64::from(v.x), f64::from(v.y), f64::from(v.z));
+        let [x, y, z] = v.as_dvec3().to_array();
         match self {
             Self::YUp => evenkeel::Vec3::new(x, -z, y),
             Self::Flat => evenkeel::Vec3::new(x, y, z),
@@ -39,13 +37,6 @@ impl Axes {
         match self {
             Self::YUp => f64::from((w * y + x * z).atan2(0.5 - x * x - y * y)) + FRAC_PI_2,
             Self::Flat => f64::from((w * z + x * y).atan2(0.5 - y * y - z * z)),
-        }
-    }
-
-    fn rotation(self, heading: f64) -> Quat {
-        match self {
-            Self::YUp => Quat::from_rotation_y((heading - FRAC_PI_2) as f32),
-            Self::Flat => Quat::from_rotation_z(heading as f32),
         }
     }
 
@@ -71,13 +62,14 @@ impl Axes {
 
     /// The transform of an entity that is to be shown so, scaled as it was.
     pub(crate) fn transform(self, state: &State, before: &Transform) -> Transform {
-        let rotation = match state.attitude {
-            Attitude::Heading { heading, .. } => self.rotation(heading),
-            Attitude::Full { orientation: q, .. } => {
+        let rotation = match (state.attitude, self) {
+            (Attitude::Heading { heading, .. }, Self::YUp) => Quat::from_rotation_y((heading - FRAC_PI_2) as f32),
+            (Attitude::Heading { heading, .. }, Self::Flat) => Quat::from_rotation_z(heading as f32),
+            (Attitude::Full { orientation: q, .. }, _) => {
                 let imaginary = self.to_bevy(evenkeel::Vec3::new(q.x, q.y, q.z));
                 Quat::from_xyzw(imaginary.x, imaginary.y, imaginary.z, q.w as f32)
             }
-            Attitude::None => before.rotation,
+            (Attitude::None, _) => before.rotation,
         };
         Transform { translation: self.to_bevy(state.position), rotation, scale: before.scale }
     }

@@ -1,8 +1,9 @@
 //! What entities of a session are made of.
 
-use bevy_ecs::prelude::*;
+use crate::prelude::*;
 use bevy_math::Vec3;
-use evenkeel::{EntityConfig, EntityId, HostId, MotionKind, Placement, Relevance, Threshold};
+use evenkeel::{EntityConfig, Placement};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// An entity that others are to see where it is. Spawn it where it is to be owned, with a `Transform`; the owner's game moves that.
@@ -13,8 +14,7 @@ use std::collections::BTreeMap;
 /// let star = DeadReckoned::within(2.0).kind(MotionKind::Linear).priority(0.2);
 /// # let _ = (tank, star);
 /// ```
-#[derive(Component, Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "replicon", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeadReckoned {
     /// How far others may be off before they are told more.
     pub threshold: Threshold,
@@ -27,8 +27,7 @@ pub struct DeadReckoned {
 }
 
 /// How an entity's orientation is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "replicon", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Turns {
     /// All of it.
     #[default]
@@ -42,7 +41,7 @@ pub enum Turns {
 impl DeadReckoned {
     /// Others may be off by this distance, and by 0.05 rad.
     pub fn within(distance: f64) -> Self {
-        Threshold::within(distance).into()
+        Self { threshold: Threshold::within(distance), ..Self::default() }
     }
 
     /// Others may be off by this many radians.
@@ -78,13 +77,7 @@ impl DeadReckoned {
 
 impl Default for DeadReckoned {
     fn default() -> Self {
-        Threshold::default().into()
-    }
-}
-
-impl From<Threshold> for DeadReckoned {
-    fn from(threshold: Threshold) -> Self {
-        Self { threshold, kind: MotionKind::Auto, turns: Turns::Freely, priority: 1.0 }
+        Self { threshold: Threshold::default(), kind: MotionKind::Auto, turns: Turns::Freely, priority: 1.0 }
     }
 }
 
@@ -99,15 +92,13 @@ pub struct Moving {
 }
 
 /// The name by which all hosts of a session know the entity.
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[component(immutable)]
-#[cfg_attr(feature = "replicon", derive(serde::Serialize, serde::Deserialize))]
 pub struct NetId(pub EntityId);
 
 /// Whose an entity is. Whoever has it, and the server, may write another host: then it is handed over. It may be spawned with one, too:
 /// what is made for a player is then its own from the beginning, and starts where its game puts it.
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "replicon", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner(pub HostId);
 
 /// What the game says to all about an entity when it is made: what it is, say. At most
@@ -121,6 +112,7 @@ pub struct Owned;
 
 /// Somebody else moves the entity: this app reads `Transform`.
 #[derive(Component, Clone, Copy, Debug, Default)]
+#[require(Transform)]
 pub struct Followed;
 
 /// A [`Followed`] entity has been placed: its `Transform` means something. Whatever is to be seen of it is best added now.
@@ -131,7 +123,11 @@ pub struct Placed;
 #[derive(Component, Clone, Copy, Debug, PartialEq, Default)]
 pub struct Seen(pub Option<Placement>);
 
-/// On the server: how much an entity matters to which player, or that it is hidden from it. Whoever is not in it sees the entity with
-/// its usual [priority](DeadReckoned::priority). To take it back, write an empty one.
+/// On the server: how much an entity matters to which player, or that it is hidden from it. To take it back, write an empty one.
 #[derive(Component, Clone, Debug, PartialEq, Default)]
-pub struct Relevances(pub BTreeMap<HostId, Relevance>);
+pub struct Relevances {
+    /// To whom nothing else is said, those to come included; as its [priority](DeadReckoned::priority) has it, if there is none.
+    pub usual: Option<Relevance>,
+    /// To these players.
+    pub to: BTreeMap<HostId, Relevance>,
+}

@@ -1,11 +1,9 @@
 //! A session in numbers, among Bevy's own diagnostics.
 
-use crate::session::Session;
-use bevy_app::prelude::*;
+use crate::prelude::*;
 use bevy_diagnostic::{Diagnostic, DiagnosticPath, Diagnostics, RegisterDiagnostic};
-use bevy_ecs::prelude::*;
 use bevy_time::common_conditions::on_real_timer;
-use evenkeel::{Duration, Fairness};
+use evenkeel::Fairness;
 
 /// The mean over receivers of how far off they show things, on the server.
 pub const ERROR_MEAN: DiagnosticPath = DiagnosticPath::const_new("evenkeel/error_mean");
@@ -27,13 +25,10 @@ pub struct EvenkeelDiagnosticsPlugin;
 
 impl Plugin for EvenkeelDiagnosticsPlugin {
     fn build(&self, app: &mut App) {
-        for path in [ERROR_MEAN, ERROR_SPREAD, ERROR_WORST] {
-            app.register_diagnostic(Diagnostic::new(path));
+        let suffixes = [(ERROR_MEAN, ""), (ERROR_SPREAD, ""), (ERROR_WORST, ""), (VECTORS, "/s"), (BYTES, "B/s")];
+        for (path, suffix) in suffixes.into_iter().chain([(CLOCK_UNCERTAINTY, "ms"), (ROUND_TRIP, "ms")]) {
+            app.register_diagnostic(Diagnostic::new(path).with_suffix(suffix));
         }
-        app.register_diagnostic(Diagnostic::new(VECTORS).with_suffix("/s"));
-        app.register_diagnostic(Diagnostic::new(BYTES).with_suffix("B/s"));
-        app.register_diagnostic(Diagnostic::new(CLOCK_UNCERTAINTY).with_suffix("ms"));
-        app.register_diagnostic(Diagnostic::new(ROUND_TRIP).with_suffix("ms"));
         let every = on_real_timer(std::time::Duration::from_secs(1));
         app.add_systems(Last, measure.run_if(resource_exists::<Session>.and_then(every)));
     }
@@ -42,20 +37,13 @@ impl Plugin for EvenkeelDiagnosticsPlugin {
 fn measure(mut session: ResMut<Session>, mut diagnostics: Diagnostics, mut before: Local<Option<Fairness>>) {
     if let Some(fairness) = session.hub(|hub, now| hub.fairness(now)) {
         let since = before.as_ref().map_or_else(|| fairness.clone(), |before| fairness.since(before));
-        diagnostics.add_measurement(&ERROR_MEAN, || since.mean);
-        diagnostics.add_measurement(&ERROR_SPREAD, || since.std);
-        diagnostics.add_measurement(&ERROR_WORST, || since.max);
-        diagnostics.add_measurement(&VECTORS, || since.spent.vectors as f64);
-        diagnostics.add_measurement(&BYTES, || since.spent.bytes as f64);
+        let spent = [(VECTORS, since.spent.vectors as f64), (BYTES, since.spent.bytes as f64)];
+        let errors = [(ERROR_MEAN, since.mean), (ERROR_SPREAD, since.std), (ERROR_WORST, since.max)];
+        errors.iter().chain(&spent).for_each(|(path, value)| diagnostics.add_measurement(path, || *value));
         *before = Some(fairness);
     }
-    session.seat(|seat, _| {
-        let mut add = |path: DiagnosticPath, span: Option<Duration>| {
-            if let Some(span) = span {
-                diagnostics.add_measurement(&path, || span.as_secs_f64() * 1e3);
-            }
-        };
-        add(CLOCK_UNCERTAINTY, seat.clock().uncertainty());
-        add(ROUND_TRIP, seat.clock().rtt_min());
-    });
+    let clock = session.seat(|seat, _| (seat.clock().uncertainty(), seat.clock().rtt_min())).unwrap_or_default();
+    for (path, span) in [(CLOCK_UNCERTAINTY, clock.0), (ROUND_TRIP, clock.1)] {
+        span.inspect(|span| diagnostics.add_measurement(&path, || span.as_secs_f64() * 1e3));
+    }
 }

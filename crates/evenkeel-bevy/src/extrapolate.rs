@@ -1,12 +1,8 @@
 //! Placing alone: for games that bring everything else themselves.
 
-use crate::axes::Axes;
-use crate::components::{Moving, Turns};
-use bevy_app::prelude::*;
-use bevy_ecs::prelude::*;
+use crate::prelude::*;
 use bevy_time::{Real, Time};
-use bevy_transform::prelude::*;
-use evenkeel::{Motion, MotionKind};
+use evenkeel::Motion;
 use std::time::Duration;
 
 /// An entity that goes on as it was seen to move, until it is said otherwise.

@@ -97,44 +97,31 @@ mod owners;
 mod prediction;
 #[cfg(feature = "replicon")]
 mod replicon;
-mod session;
 mod settings;
 mod trouble;
 
-pub use axes::Axes;
-pub use components::{About, DeadReckoned, Followed, Moving, NetId, Owned, Owner, Placed, Relevances, Seen, Turns};
 pub use diagnostics::EvenkeelDiagnosticsPlugin;
-pub use evenkeel;
-pub use evenkeel_net;
-pub use extrapolate::{ExtrapolatePlugin, Extrapolated};
-pub use prediction::{Predicted, Predicting, PredictionPlugin, PredictionSaid};
+pub use evenkeel_net::Session;
 #[cfg(feature = "replicon")]
 pub use replicon::{EvenkeelRepliconPlugin, PlayerHost};
-pub use session::{Session, SessionSaid};
-pub use settings::{ClockUsed, FairPolicy, ShownLag};
-pub use trouble::Trouble;
+pub use {axes::*, components::*, extrapolate::*, others::SessionSaid, prediction::*, settings::*, trouble::Trouble};
+pub use {evenkeel, evenkeel_net};
 
+// Modules have these, too, by the prelude.
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
-use owners::Roster;
+use bevy_transform::prelude::*;
+use evenkeel::{Duration, EntityId, Instant};
+use {owners::Roster, trouble::Complain};
 
 /// What a game usually needs.
 pub mod prelude {
-    pub use crate::{
-        About, Axes, ClockUsed, DeadReckoned, EvenkeelDiagnosticsPlugin, EvenkeelPlugin, EvenkeelSystems,
-        ExtrapolatePlugin, Extrapolated, FairPolicy, Followed, Moving, NetId, Owned, Owner, Placed, Relevances, Seen,
-        Session, SessionSaid, ShownLag, Trouble, Turns,
-    };
-    #[cfg(feature = "replicon")]
-    pub use crate::{EvenkeelRepliconPlugin, PlayerHost};
-    pub use evenkeel::policy::Budget;
-    pub use evenkeel::{ClockRule, HostId, MotionKind, Relevance, Threshold};
-    pub use evenkeel_net::hub::{HubConfig, HubEvent};
-    pub use evenkeel_net::part::PartEvent;
-    pub use evenkeel_net::protocol::SERVER;
-    pub use evenkeel_net::seat::{SeatConfig, SeatEvent};
+    pub use crate::*;
+    pub use evenkeel::{Budget, ClockRule, HostId, MotionKind, Relevance, Threshold};
     #[cfg(feature = "net")]
     pub use evenkeel_net::{Client, ClientConfig, Server, ServerConfig};
+    pub use evenkeel_net::{hub::HubConfig, hub::HubEvent, part::PartEvent, part::Refused, protocol::SERVER};
+    pub use evenkeel_net::{seat::SeatConfig, seat::SeatEvent};
 }
 
 /// Where in a frame things happen.
@@ -153,7 +140,7 @@ pub enum EvenkeelSystems {
 }
 
 /// Takes part in a [`Session`], once there is one.
-#[derive(Clone, Debug, Default)]
+#[derive(Resource, Clone, Debug, Default)]
 pub struct EvenkeelPlugin {
     /// Which way is up.
     pub axes: Axes,
@@ -177,32 +164,25 @@ impl EvenkeelPlugin {
 impl Plugin for EvenkeelPlugin {
     fn build(&self, app: &mut App) {
         use EvenkeelSystems::{Hear, Observe, Place, Receive, Send};
-        app.insert_resource(self.axes)
-            .insert_resource(owners::MovedInSteps(self.fixed))
-            .insert_resource(Roster::spawning())
-            .init_resource::<trouble::Said>();
+        app.insert_resource(self.clone()).insert_resource(self.axes);
+        app.init_resource::<Roster>().init_resource::<trouble::Said>();
         app.add_message::<Trouble>().add_message::<SessionSaid>();
         app.add_observer(owners::name_added).add_observer(owners::name_removed);
         let running = resource_exists::<Session>;
         app.configure_sets(PreUpdate, (Receive, Hear, Place).chain().run_if(running));
         app.configure_sets(PostUpdate, (Observe, Send).chain().run_if(running));
-        app.add_systems(
-            PreUpdate,
-            (
-                // Whoever brings bytes finds out when.
-                others::pass_time.before(Receive).run_if(running),
-                (others::hear, owners::sort_out).chain().in_set(Hear),
-                others::place.in_set(Place),
-            ),
-        );
+        // Whoever brings bytes finds out when.
+        app.add_systems(PreUpdate, others::pass_time.before(Receive).run_if(running));
+        app.add_systems(PreUpdate, (others::hear, owners::sort_out).chain().in_set(Hear));
+        app.add_systems(PreUpdate, (others::place, others::wonder).chain().in_set(Place));
         let settings = (
             settings::choose_policy.run_if(resource_exists_and_changed::<FairPolicy>),
             settings::choose_lag.run_if(resource_exists_and_changed::<ShownLag>),
             settings::choose_rule.run_if(resource_exists_and_changed::<ClockUsed>),
         );
-        let owning =
-            (owners::dismiss, owners::enlist, owners::configure, owners::hand_over, owners::weigh, owners::observe);
-        app.add_systems(PostUpdate, (settings, owning.chain()).chain().in_set(Observe));
+        let owning = (owners::dismiss, owners::enlist, owners::configure, owners::hand_over).chain();
+        let observe = owners::observe.run_if(resource_exists::<bevy_time::Time<bevy_time::Virtual>>);
+        app.add_systems(PostUpdate, (settings, owning, observe).chain().in_set(Observe));
     }
 }
 
@@ -210,3 +190,29 @@ impl Plugin for EvenkeelPlugin {
 #[cfg(all(doctest, feature = "net"))]
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;
+
+#[cfg(test)]
+mod tests {
+    /// The plugin calls the heart and has no logic of its own: that takes few lines. The transport by replicon, and placing alone, are
+    /// plugins of their own.
+    #[test]
+    fn it_is_small() {
+        let code = |text: &str| {
+            let code = text.split("#[cfg(test)]").next().into_iter().flat_map(str::lines).map(str::trim);
+            code.filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+        };
+        let plugin = [
+            include_str!("axes.rs"),
+            include_str!("components.rs"),
+            include_str!("diagnostics.rs"),
+            include_str!("lib.rs"),
+            include_str!("others.rs"),
+            include_str!("owners.rs"),
+            include_str!("prediction.rs"),
+            include_str!("settings.rs"),
+            include_str!("trouble.rs"),
+        ];
+        let lines: usize = plugin.into_iter().map(code).sum();
+        assert!(lines < 600, "{lines} lines");
+    }
+}

@@ -1,15 +1,7 @@
 //! One's own entity ahead of the authority: [`Prediction`] as a plugin.
 
-use crate::EvenkeelSystems;
-use crate::axes::Axes;
-use crate::components::NetId;
-use crate::session::Session;
-use crate::trouble::Complain;
-use bevy_app::prelude::*;
-use bevy_ecs::prelude::*;
-use bevy_transform::prelude::*;
+use crate::prelude::*;
 use evenkeel::{Prediction, PredictionEvent, Simulation};
-use std::collections::HashMap;
 use std::marker::PhantomData;
 
 /// An entity that is shown as [`Predicting`] has it, not as its owner says.
@@ -36,10 +28,9 @@ impl<S> Default for PredictionPlugin<S> {
     }
 }
 
-impl<S: Simulation + 'static> Plugin for PredictionPlugin<S>
+impl<S: Simulation<Verdict: Send + Sync> + 'static> Plugin for PredictionPlugin<S>
 where
     Prediction<S>: Send + Sync,
-    S::Verdict: Send + Sync + 'static,
 {
     fn build(&self, app: &mut App) {
         app.add_message::<PredictionSaid<S::Verdict>>();
@@ -48,16 +39,15 @@ where
     }
 }
 
-fn predict<S: Simulation + 'static>(
+fn predict<S: Simulation<Verdict: Send + Sync> + 'static>(
     mut session: ResMut<Session>,
     mut predicting: ResMut<Predicting<S>>,
-    mut predicted: Query<(&NetId, &mut Transform), With<Predicted>>,
+    mut predicted: Query<&mut Transform, With<Predicted>>,
     mut said: MessageWriter<PredictionSaid<S::Verdict>>,
-    axes: Res<Axes>,
+    (axes, roster): (Res<Axes>, Res<Roster>),
     mut complain: Complain,
 ) where
     Prediction<S>: Send + Sync,
-    S::Verdict: Send + Sync + 'static,
 {
     let Some(time) = session.time() else { return };
     let prediction = &mut predicting.0;
@@ -67,10 +57,9 @@ fn predict<S: Simulation + 'static>(
     said.write_batch(std::iter::from_fn(|| prediction.poll_event()).map(PredictionSaid));
     let mut places = Vec::new();
     prediction.simulation().places(&mut places);
-    let places: HashMap<_, _> = places.into_iter().collect();
-    for (name, mut transform) in &mut predicted {
-        if let Some(state) = places.get(&name.0) {
-            let there = axes.transform(state, &transform);
+    for (name, state) in places {
+        if let Some(Ok(mut transform)) = roster.entities.get(&name).map(|entity| predicted.get_mut(*entity)) {
+            let there = axes.transform(&state, &transform);
             transform.set_if_neq(there);
         }
     }

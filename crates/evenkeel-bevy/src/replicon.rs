@@ -1,20 +1,12 @@
 //! Beside bevy_replicon: it brings entities, components and a connection; vectors, receipts and the clock travel as its messages.
 
-use crate::components::{DeadReckoned, NetId};
-use crate::owners::Roster;
-use crate::session::Session;
-use crate::trouble::Complain;
-use crate::{EvenkeelPlugin, EvenkeelSystems};
-use bevy_app::prelude::*;
-use bevy_ecs::prelude::*;
+use crate::prelude::*;
 use bevy_replicon::bytes::Bytes;
 use bevy_replicon::prelude::*;
 use bevy_replicon::server::server_tick::ServerTick;
 use bevy_state::prelude::*;
-use evenkeel::HostId;
-use evenkeel_net::hub::{Connection, What};
-use evenkeel_net::seat::ToSend;
-use std::collections::HashSet;
+use evenkeel_net::hub::Connection;
+use evenkeel_net::part::{Carriage, Errand, TO_SERVER};
 
 /// Carries a [`Session`] by replicon, over whatever backend that has. Add it after `RepliconPlugins`; it brings [`EvenkeelPlugin`].
 ///
@@ -31,39 +23,40 @@ pub struct EvenkeelRepliconPlugin {
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlayerHost(pub HostId);
 
-/// What a session sends to a player. `HOW` is what it asks of the network.
+/// What a session sends to a player, by one of replicon's [channels](CHANNELS).
 #[derive(Message)]
-struct Down<const HOW: u8>(Bytes);
+struct Down<const HOW: usize>(Bytes);
 
 /// What a player sends to a session.
 #[derive(Message)]
-struct Up<const HOW: u8>(Bytes);
+struct Up<const HOW: usize>(Bytes);
 
-const ORDERED: u8 = 0;
-const UNORDERED: u8 = 1;
-const UNRELIABLE: u8 = 2;
+const CHANNELS: [(Carriage, Channel); 3] = [
+    (Carriage::Ordered, Channel::Ordered),
+    (Carriage::Unordered, Channel::Unordered),
+    (Carriage::Unreliable, Channel::Unreliable),
+];
 
 impl Plugin for EvenkeelRepliconPlugin {
     fn build(&self, app: &mut App) {
         app.add_plugins(self.evenkeel.clone());
-        app.insert_resource(Roster::default());
+        app.insert_resource(Roster { brought: true, ..Roster::default() });
         app.replicate_once::<NetId>().replicate::<DeadReckoned>();
-        add::<ORDERED>(app, Channel::Ordered);
-        add::<UNORDERED>(app, Channel::Unordered);
-        add::<UNRELIABLE>(app, Channel::Unreliable);
-        let receive = (serve_arrivals.after(ServerSystems::Receive), take_arrivals.after(ClientSystems::Receive));
+        [add::<0>, add::<1>, add::<2>].into_iter().for_each(|add| add(app));
+        let receive = (connect, arrive::<0>, arrive::<1>, arrive::<2>, introduce).chain();
+        let receive = receive.after(ServerSystems::Receive).after(ClientSystems::Receive);
         app.add_systems(PreUpdate, receive.in_set(EvenkeelSystems::Receive));
         // Stamps say when something leaves: what is polled in between would wait for replicon's next tick.
-        let serve = serve_departures.before(ServerSystems::Send).run_if(resource_changed::<ServerTick>);
-        let take = take_departures.before(ClientSystems::Send).run_if(in_state(ClientState::Connected));
-        app.add_systems(PostUpdate, (serve, take).in_set(EvenkeelSystems::Send));
+        let leaves = resource_exists_and_changed::<ServerTick>.or_else(in_state(ClientState::Connected));
+        let send = depart.before(ServerSystems::Send).before(ClientSystems::Send).run_if(leaves);
+        app.add_systems(PostUpdate, send.in_set(EvenkeelSystems::Send));
     }
 }
 
 /// Bytes as they are: they are encoded already.
-fn add<const HOW: u8>(app: &mut App, channel: Channel) {
+fn add<const HOW: usize>(app: &mut App) {
     app.add_server_message_with::<Down<HOW>>(
-        channel,
+        CHANNELS[HOW].1,
         |_, down, out| {
             out.extend_from_slice(&down.0);
             Ok(())
@@ -72,7 +65,7 @@ fn add<const HOW: u8>(app: &mut App, channel: Channel) {
     );
     app.make_message_independent::<Down<HOW>>();
     app.add_client_message_with::<Up<HOW>>(
-        channel,
+        CHANNELS[HOW].1,
         |_, up, out| {
             out.extend_from_slice(&up.0);
             Ok(())
@@ -85,134 +78,76 @@ fn connection(client: Entity) -> Connection {
     Connection(client.to_bits())
 }
 
-/// On the server: who comes, who goes, and what they say.
-fn serve_arrivals(
+/// Who is connected: at the server its clients, at a client the server.
+fn connect(
     mut session: ResMut<Session>,
     clients: Query<Entity, With<ConnectedClient>>,
-    nameless: Query<Entity, (With<ConnectedClient>, Without<PlayerHost>)>,
-    mut ordered: MessageReader<FromClient<Up<ORDERED>>>,
-    mut unordered: MessageReader<FromClient<Up<UNORDERED>>>,
-    mut unreliable: MessageReader<FromClient<Up<UNRELIABLE>>>,
-    mut known: Local<HashSet<Entity>>,
-    mut commands: Commands,
-) {
-    if !session.is_server() {
-        return;
-    }
-    if session.take_fresh() {
-        known.clear();
-    }
-    session.hub(|hub, now| {
-        for client in &clients {
-            if known.insert(client) {
-                hub.handle_connected(connection(client), None, now);
-            }
-        }
-        known.retain(|client| {
-            let here = clients.contains(*client);
-            if !here {
-                hub.handle_disconnected(connection(*client), now);
-            }
-            here
-        });
-        for (client, up) in ordered.read().filter_map(|up| Some((up.client_id.entity()?, &up.message))) {
-            hub.handle_message(connection(client), &up.0, now);
-        }
-        for (client, up) in unordered.read().filter_map(|up| Some((up.client_id.entity()?, &up.message))) {
-            hub.handle_unordered(connection(client), &up.0, now);
-        }
-        for (client, up) in unreliable.read().filter_map(|up| Some((up.client_id.entity()?, &up.message))) {
-            hub.handle_datagram(connection(client), &up.0, now);
-        }
-        for client in &nameless {
-            if let Some(host) = hub.host_of(connection(client)) {
-                commands.entity(client).try_insert(PlayerHost(host));
-            }
-        }
-    });
-}
-
-fn serve_departures(
-    mut session: ResMut<Session>,
-    clients: Query<(), With<ConnectedClient>>,
-    mut ordered: MessageWriter<ToClients<Down<ORDERED>>>,
-    mut unordered: MessageWriter<ToClients<Down<UNORDERED>>>,
-    mut unreliable: MessageWriter<ToClients<Down<UNRELIABLE>>>,
-    mut disconnect: MessageWriter<DisconnectRequest>,
-) {
-    session.hub(|hub, now| {
-        while let Some(outgoing) = hub.poll_transmit(now) {
-            let client = Entity::from_bits(outgoing.to.0);
-            if !clients.contains(client) {
-                continue; // It left in this very frame, and backends do not take that lightly.
-            }
-            let targets = SendTargets::Single(ClientId::Client(client));
-            match outgoing.what {
-                What::Message(bytes) => _ = ordered.write(ToClients { targets, message: Down(bytes.into()) }),
-                What::Unordered(bytes) => _ = unordered.write(ToClients { targets, message: Down(bytes.into()) }),
-                What::Datagram(bytes) => _ = unreliable.write(ToClients { targets, message: Down(bytes.into()) }),
-                What::Close(_) => _ = disconnect.write(DisconnectRequest { client }),
-            }
-        }
-    });
-}
-
-/// On a client: whether it is connected, and what the server says.
-fn take_arrivals(
-    mut session: ResMut<Session>,
     state: Res<State<ClientState>>,
-    mut ordered: MessageReader<Down<ORDERED>>,
-    mut unordered: MessageReader<Down<UNORDERED>>,
-    mut unreliable: MessageReader<Down<UNRELIABLE>>,
-    mut was: Local<Option<bool>>,
     mut complain: Complain,
 ) {
-    if session.is_server() {
-        return;
+    let here = match session.is_server() {
+        true => clients.iter().map(connection).collect(),
+        false => (*state == ClientState::Connected).then_some(TO_SERVER).into_iter().collect(),
+    };
+    if let Err(why) = session.set_connections(here) {
+        complain.about(None, "this app cannot join", why);
     }
-    let connected = **state == ClientState::Connected;
-    // A new seat says hello by itself; one that was connected before does it again.
-    let before = if session.take_fresh() { None } else { *was };
-    *was = if connected || before.is_some() { Some(connected) } else { None };
-    session.seat(|seat, now| {
-        match (before, connected) {
-            (Some(true), false) => seat.handle_lost("replicon lost the connection", now),
-            (Some(false), true) => {
-                if let Err(why) = seat.reconnect() {
-                    complain.about(None, "this app cannot join again", why);
-                }
-            }
-            _ => {}
-        }
-        for down in ordered.read() {
-            if let Err(why) = seat.handle_message(&down.0, now) {
+}
+
+/// What others say.
+fn arrive<const HOW: usize>(
+    mut session: ResMut<Session>,
+    mut up: MessageReader<FromClient<Up<HOW>>>,
+    mut down: MessageReader<Down<HOW>>,
+    mut complain: Complain,
+) {
+    let up = up.read().filter_map(|up| Some((connection(up.client_id.entity()?), &up.message.0)));
+    let said = up.chain(down.read().map(|down| (TO_SERVER, &down.0)));
+    session.part(|mut part, now| {
+        for (from, bytes) in said {
+            if let Err(why) = part.handle(from, CHANNELS[HOW].0, bytes, now) {
                 complain.about(None, "what the server says cannot be used", why);
             }
         }
-        for down in unordered.read() {
-            if let Err(why) = seat.handle_unordered(&down.0) {
-                complain.about(None, "what the server says cannot be used", why);
-            }
-        }
-        unreliable.read().for_each(|down| seat.handle_datagram(&down.0, now));
     });
 }
 
-fn take_departures(
+/// At the server: whoever has come in has a number.
+fn introduce(
     mut session: ResMut<Session>,
-    mut ordered: MessageWriter<Up<ORDERED>>,
-    mut unordered: MessageWriter<Up<UNORDERED>>,
-    mut unreliable: MessageWriter<Up<UNRELIABLE>>,
+    nameless: Query<Entity, (With<ConnectedClient>, Without<PlayerHost>)>,
+    mut commands: Commands,
 ) {
-    session.seat(|seat, now| {
-        while let Some(send) = seat.poll_transmit(now) {
-            match send {
-                ToSend::Message(bytes) => _ = ordered.write(Up(bytes.into())),
-                ToSend::Unordered(bytes) => _ = unordered.write(Up(bytes.into())),
-                ToSend::Datagram(bytes) => _ = unreliable.write(Up(bytes.into())),
-                // Replicon's clients know nobody but the server.
-                ToSend::ToPeer(..) => {}
+    session.hub(|hub, _| {
+        for (client, host) in nameless.iter().filter_map(|client| Some((client, hub.host_of(connection(client))?))) {
+            commands.entity(client).try_insert(PlayerHost(host));
+        }
+    });
+}
+
+/// What this app says.
+fn depart(world: &mut World) {
+    world.try_resource_scope(|world, mut session: Mut<Session>| {
+        while let Some((to, errand)) = session.part(|mut part, now| part.poll_transmit(now)) {
+            match errand {
+                Errand::Carry(Carriage::Ordered, bytes) => send::<0>(world, to, bytes.into()),
+                Errand::Carry(Carriage::Unordered, bytes) => send::<1>(world, to, bytes.into()),
+                Errand::Carry(Carriage::Unreliable, bytes) => send::<2>(world, to, bytes.into()),
+                Errand::Close(_) => _ = world.write_message(DisconnectRequest { client: Entity::from_bits(to.0) }),
             }
         }
     });
+}
+
+fn send<const HOW: usize>(world: &mut World, to: Connection, bytes: Bytes) {
+    if to == TO_SERVER {
+        world.write_message(Up::<HOW>(bytes));
+        return;
+    }
+    let client = Entity::from_bits(to.0);
+    // Who left in this very frame is told nothing: backends do not take that lightly.
+    if world.get::<ConnectedClient>(client).is_some() {
+        let targets = SendTargets::Single(ClientId::Client(client));
+        world.write_message(ToClients { targets, message: Down::<HOW>(bytes) });
+    }
 }

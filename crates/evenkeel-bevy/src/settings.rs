@@ -1,10 +1,8 @@
 //! What can be changed while a session goes on. These are resources of the server's app: players are told.
 
-use crate::session::Session;
-use crate::trouble::Complain;
-use bevy_ecs::prelude::*;
-use evenkeel::policy::{Budget, by_name};
-use evenkeel::{ClockRule, Duration, LagChange, Policy};
+use crate::prelude::*;
+use evenkeel::policy::{UnknownPolicy, by_name};
+use evenkeel::{LagChange, Policy};
 
 /// Who is told what and when, and what that may cost.
 ///
@@ -14,22 +12,18 @@ use evenkeel::{ClockRule, Duration, LagChange, Policy};
 /// app.insert_resource(FairPolicy::named("even", Budget::PerSecond(200.0)));
 /// ```
 #[derive(Resource)]
-pub struct FairPolicy(Choice);
-
-enum Choice {
-    Named(String, Budget),
-    Own(Option<Box<dyn Policy + Sync>>),
-}
+pub struct FairPolicy(Box<dyn Fn() -> Result<Box<dyn Policy>, UnknownPolicy> + Send + Sync>);
 
 impl FairPolicy {
     /// One of the [policies that have names](evenkeel::policy::NAMES).
     pub fn named(name: impl Into<String>, budget: Budget) -> Self {
-        Self(Choice::Named(name.into(), budget))
+        let name = name.into();
+        Self(Box::new(move || by_name(&name, budget, 0)))
     }
 
     /// One of the game's own.
-    pub fn own(policy: impl Policy + Sync + 'static) -> Self {
-        Self(Choice::Own(Some(Box::new(policy))))
+    pub fn own<P: Policy + 'static>(make: impl Fn() -> P + Send + Sync + 'static) -> Self {
+        Self(Box::new(move || Ok(Box::new(make()))))
     }
 }
 
@@ -44,15 +38,8 @@ pub struct ClockUsed(pub ClockRule);
 /// So long before it begins everybody hears that the lag changes.
 const NOTICE: Duration = Duration::from_millis(500);
 
-pub(crate) fn choose_policy(mut session: ResMut<Session>, mut choice: ResMut<FairPolicy>, mut complain: Complain) {
-    let policy = match &mut choice.bypass_change_detection().0 {
-        Choice::Named(name, budget) => by_name(name, *budget, 0),
-        Choice::Own(own) => match own.take() {
-            Some(policy) => Ok(policy as Box<dyn Policy>),
-            None => return,
-        },
-    };
-    match policy {
+pub(crate) fn choose_policy(mut session: ResMut<Session>, policy: Res<FairPolicy>, mut complain: Complain) {
+    match policy.0() {
         Ok(policy) => _ = session.hub(|hub, _| hub.set_policy(policy)),
         Err(why) => complain.about(None, "the policy stays as it was", why),
     }
@@ -60,8 +47,7 @@ pub(crate) fn choose_policy(mut session: ResMut<Session>, mut choice: ResMut<Fai
 
 pub(crate) fn choose_lag(mut session: ResMut<Session>, lag: Res<ShownLag>, mut complain: Complain) {
     let changed = session.hub(|hub, now| {
-        let before = hub.sender().ledger().placing().lag;
-        let begins = hub.now(now) + NOTICE;
+        let (before, begins) = (hub.sender().ledger().placing().lag, hub.now(now) + NOTICE);
         hub.set_lag(LagChange::usual(before, lag.0, begins), now)
     });
     if let Some(Err(why)) = changed {

@@ -1,8 +1,8 @@
 //! What went wrong, said once.
 
-use bevy_ecs::prelude::*;
+use crate::prelude::*;
 use bevy_ecs::system::SystemParam;
-use std::collections::HashSet;
+use std::{collections::HashSet, fmt::Display};
 
 /// Something that the game's programmer wants to know. It is said once of each entity, and in the log too.
 #[derive(Message, Clone, Debug, PartialEq, Eq)]
@@ -28,17 +28,21 @@ pub(crate) struct Complain<'w> {
 }
 
 impl Complain<'_> {
+    /// What came of something, if it was done. Why it was not is said, unless that may still come.
+    pub(crate) fn unless_done<T>(&mut self, done: Result<T, Refused>, entity: Entity, kind: &'static str) -> Option<T> {
+        if let Err(Refused::Because(why)) = &done {
+            self.about(Some(entity), kind, why);
+        }
+        done.ok()
+    }
+
     /// `kind` is what is said once of each entity; `why` is added to it.
-    pub(crate) fn about(&mut self, entity: Option<Entity>, kind: &'static str, why: impl ToString) {
+    pub(crate) fn about(&mut self, entity: Option<Entity>, kind: &'static str, why: impl Display) {
         if self.said.0.len() >= MOST || !self.said.0.insert((entity, kind)) {
             return;
         }
-        let why = why.to_string();
-        let what = if why.is_empty() { kind.to_owned() } else { format!("{kind}: {why}") };
-        match entity {
-            Some(entity) => tracing::warn!(%entity, "{what}"),
-            None => tracing::warn!("{what}"),
-        }
+        let what = format!("{kind}: {why}");
+        tracing::warn!(entity = entity.map(tracing::field::display), "{what}");
         self.out.write(Trouble { entity, what });
     }
 }

@@ -70,8 +70,7 @@ fn useless_thresholds_are_refused() {
 fn a_name_that_nobody_knows_is_told_after_a_while() {
     let mut bed = Bed::new(1, "delay=10ms");
     bed.run(1.0);
-    let lost =
-        bed.clients[0].world_mut().spawn((NetId(EntityId(4_711)), Followed, Transform::from_xyz(1.0, 1.0, 1.0))).id();
+    let lost = bed.clients[0].world_mut().spawn((NetId(EntityId(4_711)), Transform::from_xyz(1.0, 1.0, 1.0))).id();
     bed.run(1.0);
     assert!(troubles(&mut bed.clients[0]).is_empty(), "word of it may be under way");
     bed.run(6.0);

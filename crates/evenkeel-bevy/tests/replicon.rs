@@ -205,7 +205,7 @@ fn what_is_hidden_from_a_player_does_not_reach_it() {
     let (mut bed, tank) = bed(2, FAR);
     bed.run(2.0);
     let entity = find(&mut bed.server, tank).unwrap();
-    let hidden = Relevances([(bed.host(1), Relevance::OutOfScope)].into());
+    let hidden = Relevances { to: [(bed.host(1), Relevance::OutOfScope)].into(), ..Relevances::default() };
     bed.server.world_mut().entity_mut(entity).insert(hidden);
     bed.run(0.5);
     let (stays, near) = (bed.seen(1, tank).unwrap(), bed.seen(0, tank).unwrap());
@@ -216,6 +216,26 @@ fn what_is_hidden_from_a_player_does_not_reach_it() {
     bed.run(1.0);
     let (first, second) = (bed.seen(0, tank).unwrap(), bed.seen(1, tank).unwrap());
     assert!(first.translation.distance(second.translation) < 0.3);
+}
+
+#[test]
+fn what_is_usually_hidden_is_not_heard_of_by_who_comes_later() {
+    let (mut bed, tank) = bed(1, FAR);
+    bed.run(2.0);
+    let entity = find(&mut bed.server, tank).unwrap();
+    let hidden = Relevances { usual: Some(Relevance::OutOfScope), to: [(bed.host(0), Relevance::USUAL)].into() };
+    bed.server.world_mut().entity_mut(entity).insert(hidden);
+    bed.run(0.1);
+    bed.join();
+    bed.run(2.0);
+    let placed = |bed: &mut Bed, client: usize| {
+        let entity = find(&mut bed.clients[client], tank).expect("replicon brings it");
+        bed.clients[client].world().get::<Placed>(entity).is_some()
+    };
+    assert!(placed(&mut bed, 0) && !placed(&mut bed, 1));
+    bed.server.world_mut().entity_mut(entity).insert(Relevances::default());
+    bed.run(1.0);
+    assert!(placed(&mut bed, 1));
 }
 
 #[test]

@@ -115,6 +115,7 @@ pub mod report;
 mod secret;
 #[cfg(feature = "sockets")]
 mod server;
+mod session;
 #[cfg(feature = "sockets")]
 mod ticking;
 pub mod token;
@@ -129,3 +130,4 @@ pub use listing::{ListError, list_sessions, list_sessions_blocking};
 pub use secret::secret;
 #[cfg(feature = "sockets")]
 pub use server::{ConditionError, Server, ServerConfig, ServerError, Watcher};
+pub use session::Session;

@@ -19,10 +19,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::hub::{EntityError, Hub, HubEvent};
-use crate::protocol::SERVER;
-use crate::seat::{Seat, SeatError, SeatEvent};
-use evenkeel::{EntityConfig, EntityId, GlobalTime, HostId, Instant, Pose, Receiver};
+use crate::hub::{Connection, EntityError, Hub, HubEvent, What};
+use crate::protocol::{MessageError, SERVER};
+use crate::seat::{Seat, SeatError, SeatEvent, ToSend};
+use evenkeel::{EntityConfig, EntityId, GlobalTime, HostId, Instant, Pose, Receiver, Relevance};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Why something was not done. Nothing changed.
@@ -54,6 +55,12 @@ impl From<SeatError> for Refused {
     }
 }
 
+impl From<MessageError> for Refused {
+    fn from(error: MessageError) -> Self {
+        Self::Because(error.to_string())
+    }
+}
+
 impl From<EntityError> for Refused {
     fn from(error: EntityError) -> Self {
         Self::Because(error.to_string())
@@ -63,6 +70,8 @@ impl From<EntityError> for Refused {
 /// Something the application may want to know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartEvent {
+    /// A [session](crate::Session) begins, and what was known of another is not known of this one.
+    Begun,
     /// The server's.
     Hub(HubEvent),
     /// A player's.
@@ -101,11 +110,34 @@ impl PartEvent {
                 Some(News::Owned { entity: made.entity, owner: made.owner, about: &made.about })
             }
             Self::Hub(HubEvent::Gone { entity }) | Self::Seat(SeatEvent::Gone { entity }) => Some(News::Gone(*entity)),
-            Self::Seat(SeatEvent::Welcome { again: false, .. }) => Some(News::Anew),
+            Self::Begun | Self::Seat(SeatEvent::Welcome { again: false, .. }) => Some(News::Anew),
             _ => None,
         }
     }
 }
+
+/// How bytes travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carriage {
+    /// In order, and surely.
+    Ordered,
+    /// Surely, and without waiting for others.
+    Unordered,
+    /// At once, or not at all.
+    Unreliable,
+}
+
+/// What is to be done by whoever carries a session's bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Errand {
+    /// Carry them: to a player of this server's, or to the server.
+    Carry(Carriage, Vec<u8>),
+    /// Close the connection.
+    Close(String),
+}
+
+/// By this name a player knows its only connection, the one to the server.
+pub const TO_SERVER: Connection = Connection(0);
 
 /// Either half of a session, and what both can do.
 pub enum Part<'a> {
@@ -185,6 +217,77 @@ impl Part<'_> {
         match self {
             Self::Hub(hub) => Ok(hub.configure(entity, config)?),
             Self::Seat(seat) => Ok(seat.adopt(entity, config, now)?),
+        }
+    }
+
+    /// Says how much an entity matters to whom: see [`Hub::set_relevances`]. A player is not asked, and nothing happens.
+    pub fn set_relevances(
+        &mut self,
+        entity: EntityId,
+        usual: Relevance,
+        to: &BTreeMap<HostId, Relevance>,
+        now: Instant,
+    ) -> Result<(), Refused> {
+        match self {
+            Self::Hub(hub) => Ok(hub.set_relevances(entity, usual, to, now).map_err(EntityError::Sender)?),
+            Self::Seat(_) => Ok(()),
+        }
+    }
+
+    /// Whose an entity is, as far as this host has been told.
+    pub fn owner(&self, entity: EntityId) -> Option<HostId> {
+        match self {
+            Self::Hub(hub) => hub.owner(entity),
+            Self::Seat(seat) => seat.owner(entity),
+        }
+    }
+
+    /// There is a connection: of a player, or [to the server](TO_SERVER).
+    pub fn handle_connected(&mut self, connection: Connection, now: Instant) -> Result<(), Refused> {
+        match self {
+            Self::Hub(hub) => hub.handle_connected(connection, None, now),
+            Self::Seat(seat) => seat.reconnect()?,
+        }
+        Ok(())
+    }
+
+    /// A connection is no more.
+    pub fn handle_disconnected(&mut self, connection: Connection, why: &str, now: Instant) {
+        match self {
+            Self::Hub(hub) => hub.handle_disconnected(connection, now),
+            Self::Seat(seat) => seat.handle_lost(why, now),
+        }
+    }
+
+    /// Bytes have come.
+    pub fn handle(&mut self, from: Connection, how: Carriage, bytes: &[u8], now: Instant) -> Result<(), Refused> {
+        match (self, how) {
+            (Self::Hub(hub), Carriage::Ordered) => hub.handle_message(from, bytes, now),
+            (Self::Hub(hub), Carriage::Unordered) => hub.handle_unordered(from, bytes, now),
+            (Self::Hub(hub), Carriage::Unreliable) => hub.handle_datagram(from, bytes, now),
+            (Self::Seat(seat), Carriage::Ordered) => seat.handle_message(bytes, now)?,
+            (Self::Seat(seat), Carriage::Unordered) => seat.handle_unordered(bytes)?,
+            (Self::Seat(seat), Carriage::Unreliable) => seat.handle_datagram(bytes, now),
+        }
+        Ok(())
+    }
+
+    /// The next thing to be done for a connection. Nothing is carried from player to player: that takes sockets of our own.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<(Connection, Errand)> {
+        use Carriage::{Ordered, Unordered, Unreliable};
+        match self {
+            Self::Hub(hub) => hub.poll_transmit(now).map(|outgoing| match outgoing.what {
+                What::Message(bytes) => (outgoing.to, Errand::Carry(Ordered, bytes)),
+                What::Unordered(bytes) => (outgoing.to, Errand::Carry(Unordered, bytes)),
+                What::Datagram(bytes) => (outgoing.to, Errand::Carry(Unreliable, bytes)),
+                What::Close(why) => (outgoing.to, Errand::Close(why)),
+            }),
+            Self::Seat(seat) => std::iter::from_fn(|| seat.poll_transmit(now)).find_map(|send| match send {
+                ToSend::Message(bytes) => Some((TO_SERVER, Errand::Carry(Ordered, bytes))),
+                ToSend::Unordered(bytes) => Some((TO_SERVER, Errand::Carry(Unordered, bytes))),
+                ToSend::Datagram(bytes) => Some((TO_SERVER, Errand::Carry(Unreliable, bytes))),
+                ToSend::ToPeer(..) => None,
+            }),
         }
     }
 

@@ -29,6 +29,7 @@ fn game() -> World {
         let _ = world.hub.observe(ball, pose, world.now);
     });
     world.hub.set_relevance(tank, HostId(2), Relevance::Weight(0.5), world.now).unwrap();
+    world.hub.set_relevances(ball, Relevance::Weight(0.25), &[].into(), world.now).unwrap();
     for level in [Level::Ordered, Level::Unordered, Level::Quickest] {
         world.hub.send(HostId(2), level, b"under way".to_vec(), world.now).unwrap();
     }

@@ -247,6 +247,59 @@ fn the_server_hides_and_shows() {
 }
 
 #[test]
+fn what_is_usually_hidden_is_not_heard_of_by_who_comes_later() {
+    let mut world = game(HubConfig::default());
+    let treasure = world.hub.make(Threshold::within(0.1), vec![8], world.now).unwrap();
+    let finder = [(HostId(2), Relevance::Weight(2.0))].into();
+    world.hub.set_relevances(treasure, Relevance::OutOfScope, &finder, world.now).unwrap();
+    let late = world.join(SeatConfig::named("Dee"), 10);
+    play(&mut world, 2_000);
+    assert_seen(&mut world, 1, treasure);
+    for other in [0, 2, late] {
+        assert_eq!(off(&mut world, other, treasure), Err(PlaceError::Unknown(treasure)));
+    }
+    let heard = |e: &SeatEvent| matches!(e, SeatEvent::Made(made) if made.entity == treasure);
+    assert!(!world.guests[late].events.iter().any(heard), "not a word");
+    // Whoever owns it knows of it, and is told when it goes.
+    world.hub.assign(treasure, HostId(1), world.now).unwrap();
+    play(&mut world, 500);
+    let local = world.local(0);
+    world.guests[0].seat.adopt(treasure, Threshold::within(0.1), local).unwrap();
+    play(&mut world, 500);
+    assert_seen(&mut world, 1, treasure);
+    world.hub.unmake(treasure, world.now).unwrap();
+    play(&mut world, 500);
+    // Those who were there when it was made were told when it was hidden, too.
+    for (guest, told) in [(0, 2), (1, 1), (2, 1), (late, 0)] {
+        let gone = world.guests[guest].events.iter().filter(|e| **e == SeatEvent::Gone { entity: treasure });
+        assert_eq!(gone.count(), told, "guest {guest}");
+    }
+    assert!(world.hub.set_relevances(treasure, Relevance::USUAL, &[].into(), world.now).is_err());
+}
+
+#[test]
+fn what_is_said_of_everybody_is_said_anew() {
+    let mut world = game(HubConfig::default());
+    let tank = make(&mut world, 0);
+    play(&mut world, 1_000);
+    let hidden = [(HostId(2), Relevance::OutOfScope)].into();
+    world.hub.set_relevances(tank, Relevance::Weight(3.0), &hidden, world.now).unwrap();
+    play(&mut world, 500);
+    assert_eq!(off(&mut world, 1, tank), Err(PlaceError::Unknown(tank)));
+    let nothing = Relevance::Weight(f32::NAN);
+    assert!(world.hub.set_relevance(tank, HostId(3), nothing, world.now).is_err());
+    assert!(world.hub.set_relevances(tank, nothing, &hidden, world.now).is_err());
+    assert!(world.hub.set_relevances(tank, Relevance::USUAL, &[(HostId(3), nothing)].into(), world.now).is_err());
+    let ledger = world.hub.sender().ledger();
+    let pair = ledger.pair(ledger.entity(tank).unwrap(), ledger.receiver(HostId(3)).unwrap());
+    assert_eq!(pair.relevance(), Relevance::Weight(3.0));
+    world.hub.set_relevances(tank, Relevance::USUAL, &[].into(), world.now).unwrap();
+    play(&mut world, 500);
+    assert_seen(&mut world, 1, tank);
+    assert_seen(&mut world, 2, tank);
+}
+
+#[test]
 fn whoever_comes_back_still_owns_what_it_was_given() {
     let mut world = game(HubConfig::default());
     let ball = make(&mut world, 0);

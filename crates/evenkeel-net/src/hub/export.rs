@@ -69,7 +69,7 @@ struct State {
     made: u32,
     members: Vec<MemberState>,
     entities: Vec<(Entity, Option<(GlobalTime, Motion)>)>,
-    /// How much what matters to whom, where it is not as usual; nothing for what may not be seen.
+    /// How much what matters to whom, where it is not as usual; nothing for what may not be seen. The server stands for everybody else.
     judged: Vec<(EntityId, HostId, Option<f32>)>,
 }
 
@@ -237,6 +237,7 @@ impl State {
         let numbered = |host: &HostId| (1..=65_535).contains(&host.0);
         let owned = |made: &Entity| made.owner == SERVER || hosts.contains(&made.owner);
         let real = |motion: &Option<(GlobalTime, Motion)>| motion.as_ref().is_none_or(|(_, motion)| motion.is_valid());
+        let viewer = |host: &HostId| *host == SERVER || hosts.contains(host);
         let sane = |weight: Option<f32>| weight.is_none_or(|weight| weight.is_finite() && weight >= 0.0);
         let rules = [
             (hosts.len() == self.members.len() && hosts.iter().all(numbered), "its players' numbers"),
@@ -248,7 +249,7 @@ impl State {
             (
                 self.judged
                     .iter()
-                    .all(|(entity, host, weight)| entities.contains(entity) && hosts.contains(host) && sane(*weight)),
+                    .all(|(entity, host, weight)| entities.contains(entity) && viewer(host) && sane(*weight)),
                 "who may see what",
             ),
             (self.last_host <= 65_535 && self.made <= ENTITIES_PER_HOST, "its counts"),

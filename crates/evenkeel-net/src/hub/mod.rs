@@ -320,6 +320,11 @@ impl Hub {
         self.entities.values()
     }
 
+    /// Whose an entity is, if there is one of that name.
+    pub fn owner(&self, entity: EntityId) -> Option<HostId> {
+        self.entities.get(&entity).map(|made| made.owner)
+    }
+
     /// What happened so far.
     pub fn counts(&self) -> HubCounts {
         self.counts

@@ -48,15 +48,66 @@ impl Hub {
         if !self.members.contains_key(&host) {
             return Err(SenderError::UnknownReceiver(host));
         }
+        if !relevance.is_valid() {
+            return Err(SenderError::BadRelevance(entity));
+        }
         let saw = self.may_see(entity, host);
         self.judged.insert((entity, host), relevance);
         self.refresh(entity, host, saw, now);
         Ok(())
     }
 
+    /// Says how much an entity matters to everybody, until it is said otherwise: so much to these players, and as `usual` to all
+    /// others, those to come included. What is usually hidden is never heard of by somebody of whom nothing has been said yet.
+    ///
+    /// ```
+    /// use evenkeel::{Instant, Relevance, Threshold};
+    /// use evenkeel_net::hub::{Hub, HubConfig};
+    /// let (mut hub, now) = (Hub::new(HubConfig::default())?, Instant::from_millis(5_000));
+    /// let treasure = hub.make(Threshold::within(0.1), Vec::new(), now)?;
+    /// hub.set_relevances(treasure, Relevance::OutOfScope, &[].into(), now)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_relevances(
+        &mut self,
+        entity: EntityId,
+        usual: Relevance,
+        to: &BTreeMap<HostId, Relevance>,
+        now: Instant,
+    ) -> Result<(), SenderError> {
+        if !self.entities.contains_key(&entity) {
+            return Err(SenderError::UnknownEntity(entity));
+        }
+        if !usual.is_valid() || !to.values().all(|relevance| relevance.is_valid()) {
+            return Err(SenderError::BadRelevance(entity));
+        }
+        let viewers: Vec<HostId> = self.members.keys().copied().collect();
+        let saw: Vec<bool> = viewers.iter().map(|viewer| self.may_see(entity, *viewer)).collect();
+        self.note_relevance(entity, SERVER, Some(usual).filter(|usual| *usual != Relevance::USUAL));
+        for (viewer, saw) in viewers.into_iter().zip(saw) {
+            self.note_relevance(entity, viewer, to.get(&viewer).copied());
+            self.refresh(entity, viewer, saw, now);
+        }
+        Ok(())
+    }
+
+    /// Remembers what was said about an entity and a player, or that nothing was. [`SERVER`] stands for everybody else.
+    fn note_relevance(&mut self, entity: EntityId, viewer: HostId, relevance: Option<Relevance>) {
+        match relevance {
+            Some(relevance) => self.judged.insert((entity, viewer), relevance),
+            None => self.judged.remove(&(entity, viewer)),
+        };
+    }
+
+    /// How much an entity matters to a player, by what was said.
+    fn relevance(&self, entity: EntityId, viewer: HostId) -> Relevance {
+        let said = |viewer| self.judged.get(&(entity, viewer)).copied();
+        said(viewer).or_else(|| said(SERVER)).unwrap_or(Relevance::USUAL)
+    }
+
     /// Whether a player may know of an entity.
     pub(super) fn may_see(&self, entity: EntityId, host: HostId) -> bool {
-        self.judged.get(&(entity, host)).is_none_or(|relevance| relevance.in_scope())
+        self.owner(entity) == Some(host) || self.relevance(entity, host).in_scope()
     }
 
     /// Asks the scope about everything, from time to time.
@@ -149,11 +200,8 @@ impl Hub {
         let Some(member) = self.members.get(&viewer).filter(|_| about.owner != viewer) else { return };
         let sight = Sight { entity: about, state, viewer, name: &member.name, viewpoint };
         let relevance = scope(&sight);
-        if relevance == Relevance::USUAL {
-            self.judged.remove(&(entity, viewer));
-        } else {
-            self.judged.insert((entity, viewer), relevance);
-        }
+        let usual = self.relevance(entity, SERVER);
+        self.note_relevance(entity, viewer, Some(relevance).filter(|relevance| *relevance != usual));
     }
 
     /// Tells the sender how much an entity matters to a player.
@@ -166,7 +214,7 @@ impl Hub {
         let relevance = if owner == viewer || told_directly || self.config.model == Model::PeerToPeer {
             Relevance::OutOfScope
         } else {
-            self.judged.get(&(entity, viewer)).copied().unwrap_or(Relevance::USUAL)
+            self.relevance(entity, viewer)
         };
         let time = self.now(now);
         let _ = self.sender.set_relevance(entity, viewer, relevance, time);

@@ -97,6 +97,18 @@ impl Seat {
         self.own.keys().copied()
     }
 
+    /// Whose an entity is, as far as this player has been told: its own, too, and what it was given and has not taken yet.
+    pub fn owner(&self, entity: EntityId) -> Option<HostId> {
+        if self.own.contains_key(&entity) || self.given.contains_key(&entity) {
+            return self.you();
+        }
+        match self.parted.get(&entity) {
+            Some(ToServer::Give { to, .. }) => Some(*to),
+            Some(_) => None,
+            None => self.inside.as_ref()?.registry.get(&entity).map(|(owner, _)| *owner),
+        }
+    }
+
     /// Says how much an entity of one's own matters to another player who is told directly; for the others, the server says.
     pub fn set_relevance(
         &mut self,

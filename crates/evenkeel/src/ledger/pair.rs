@@ -26,6 +26,11 @@ impl Relevance {
     pub fn in_scope(self) -> bool {
         matches!(self, Self::Weight(_))
     }
+
+    /// Whether it can be reckoned with: a weight is a number, and not below zero.
+    pub fn is_valid(self) -> bool {
+        if let Self::Weight(weight) = self { weight >= 0.0 && weight.is_finite() } else { true }
+    }
 }
 
 /// The newest vector that a receiver has or will have.

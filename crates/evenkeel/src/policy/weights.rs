@@ -249,8 +249,7 @@ impl Past {
 /// By how much errors of an entity count at a receiver.
 pub(super) fn importance(pair: &PairView<'_>) -> f64 {
     match pair.relevance() {
-        Relevance::Weight(weight) if weight >= 0.0 && weight.is_finite() => f64::from(weight),
-        Relevance::Weight(_) => 1.0,
+        Relevance::Weight(weight) => f64::from(weight),
         Relevance::OutOfScope => 0.0,
     }
 }

@@ -3,7 +3,7 @@
 use crate::geometry::Vec3;
 use crate::ids::{EntityId, HostId};
 use crate::lag::LagError;
-use crate::motion::Attitude;
+use crate::motion::{Attitude, State};
 use crate::time::{Duration, GlobalTime};
 use crate::wire::FormatError;
 use crate::wire::datagram::DatagramError;
@@ -26,6 +26,13 @@ pub struct Placement {
     pub smoothing_error: f64,
     /// Whether extrapolation has ended.
     pub frozen: bool,
+}
+
+impl Placement {
+    /// Where and how it is, without how far to trust that.
+    pub fn state(&self) -> State {
+        State { position: self.position, velocity: self.velocity, attitude: self.attitude }
+    }
 }
 
 /// Why an entity cannot be placed.

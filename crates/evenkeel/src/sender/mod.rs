@@ -167,6 +167,8 @@ pub enum SenderError {
     NotFinite(EntityId),
     /// A threshold is negative or not a number.
     BadThreshold(EntityId),
+    /// A weight is negative, infinite or not a number.
+    BadRelevance(EntityId),
     /// Time went backwards.
     TimeWentBackwards {
         /// By how much.
@@ -191,6 +193,7 @@ impl fmt::Display for SenderError {
             Self::TooManyReceivers { limit } => write!(f, "more than {limit} receivers: raise max_receivers"),
             Self::NotFinite(id) => write!(f, "the pose of {id} has a number that is infinite or not a number"),
             Self::BadThreshold(id) => write!(f, "the threshold of {id} is negative, not a number, or has no time"),
+            Self::BadRelevance(id) => write!(f, "what {id} is to weigh is negative, infinite or not a number"),
             Self::TimeWentBackwards { by } => write!(f, "time went backwards by {by}"),
             Self::StaleVector(id) => write!(f, "the vector of {id} is no newer than the one before"),
             Self::Lag(error) => error.fmt(f),
@@ -478,6 +481,9 @@ impl Sender {
         now: GlobalTime,
     ) -> Result<(), SenderError> {
         let (entity, receiver) = (self.entity(id)?, self.receiver(host)?);
+        if !relevance.is_valid() {
+            return Err(SenderError::BadRelevance(id));
+        }
         self.advance(now)?;
         let before = core::mem::replace(&mut self.ledger.desk_mut(entity, receiver).relevance, relevance);
         match (before.in_scope(), relevance.in_scope()) {
