@@ -170,3 +170,33 @@ fn another_session_begins_with_what_is_here() {
     assert_eq!((known, troubles(&mut bed.server)), (Some(1), Vec::new()));
     assert!(bed.server.world().entity(rock).contains::<Owned>());
 }
+
+#[test]
+fn what_went_with_one_session_is_not_missed_in_the_next() {
+    let mut bed = Bed::new(0, "delay=10ms");
+    let rock = bed.server.world_mut().spawn((Transform::default(), DeadReckoned::within(0.1), Replicated)).id();
+    bed.run(0.2);
+    let name = bed.name(rock);
+    // One that brings something of the same name with it.
+    let mut next = Session::host(HubConfig::default()).unwrap();
+    let brought = next.hub(|hub, now| hub.make(evenkeel::Threshold::within(0.1), Vec::new(), now).unwrap());
+    assert_eq!(brought, Some(name));
+    bed.server.world_mut().despawn(rock);
+    bed.server.insert_resource(next);
+    bed.run(0.2);
+    let known = bed.server.world_mut().resource_mut::<Session>().hub(|hub, _| hub.owner(name));
+    assert_eq!(known, Some(Some(SERVER)));
+}
+
+#[test]
+fn what_was_written_before_there_was_a_name_counts() {
+    let mut bed = Bed::new(1, "delay=10ms");
+    let hidden = Relevances { usual: Some(Relevance::OutOfScope), ..Relevances::default() };
+    let rock = bed.server.world_mut().spawn((DeadReckoned::within(0.1), hidden, Replicated)).id();
+    bed.run(0.5);
+    bed.server.world_mut().entity_mut(rock).insert(Transform::default());
+    bed.run(1.0);
+    let world = bed.clients[0].world_mut();
+    let mut brought = world.query_filtered::<Has<Placed>, With<NetId>>();
+    assert_eq!(brought.iter(world).collect::<Vec<_>>(), [false]);
+}

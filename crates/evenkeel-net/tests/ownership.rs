@@ -66,7 +66,9 @@ fn what_is_given_goes_on_and_obeys_its_new_owner_alone() {
     let ball = make(&mut world, 0);
     play(&mut world, 1_000);
     let local = world.local(0);
+    assert_eq!(world.guests[0].seat.owner(ball), Some(HostId(1)));
     world.guests[0].seat.give(ball, HostId(2), local).unwrap();
+    assert_eq!(world.guests[0].seat.owner(ball), Some(HostId(2)), "before the server has said so");
     assert!(world.guests[0].seat.observe(ball, pose(ball, GlobalTime::ZERO), local).is_err(), "not ours any more");
     play(&mut world, 300);
     // Until the new owner speaks it goes on as it was.
