@@ -180,11 +180,11 @@ fn what_went_with_one_session_is_not_missed_in_the_next() {
     // One that brings something of the same name with it.
     let mut next = Session::host(HubConfig::default()).unwrap();
     let brought = next.hub(|hub, now| hub.make(evenkeel::Threshold::within(0.1), Vec::new(), now).unwrap());
-    assert_eq!(brought, Some(name));
+    assert_eq!(brought, Some(name.0));
     bed.server.world_mut().despawn(rock);
     bed.server.insert_resource(next);
     bed.run(0.2);
-    let known = bed.server.world_mut().resource_mut::<Session>().hub(|hub, _| hub.owner(name));
+    let known = bed.server.world_mut().resource_mut::<Session>().hub(|hub, _| hub.owner(name.0));
     assert_eq!(known, Some(Some(SERVER)));
 }
 
