@@ -5,7 +5,11 @@ use bevy_ecs::prelude::*;
 use bevy_math::{Quat, Vec3};
 use bevy_transform::prelude::*;
 use evenkeel::{Attitude, Pose, State};
-use std::f64::consts::FRAC_PI_2;
+use std::f32::consts::{FRAC_PI_2, PI};
+use std::hint::select_unpredictable;
+
+/// What lies between Bevy's -z and the heart's x.
+const QUARTER_TURN: f64 = std::f64::consts::FRAC_PI_2;
 
 /// Which way is up, for entities that stand [upright](Turns::Upright). All apps of a session need the same.
 #[derive(Resource, Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -37,36 +41,42 @@ impl Axes {
     fn heading(self, rotation: Quat) -> f64 {
         let [x, y, z, w] = rotation.to_array();
         match self {
-            Self::YUp => f64::from((w * y + x * z).atan2(0.5 - x * x - y * y)) + FRAC_PI_2,
-            Self::Flat => f64::from((w * z + x * y).atan2(0.5 - y * y - z * z)),
+            Self::YUp => angle(w * y + x * z, 0.5 - x * x - y * y) + QUARTER_TURN,
+            Self::Flat => angle(w * z + x * y, 0.5 - y * y - z * z),
         }
     }
 
     fn rotation(self, heading: f64) -> Quat {
         match self {
-            Self::YUp => Quat::from_rotation_y((heading - FRAC_PI_2) as f32),
+            Self::YUp => Quat::from_rotation_y((heading - QUARTER_TURN) as f32),
             Self::Flat => Quat::from_rotation_z(heading as f32),
         }
     }
 
     /// What the owner's game says of an entity. `speed` is how fast the game's time goes in comparison to the real one.
+    #[inline]
     pub(crate) fn pose(self, transform: &Transform, moving: Option<&Moving>, turns: Turns, speed: f32) -> Pose {
-        let at = Pose::at(self.to_heart(transform.translation));
-        let at = moving.map_or(at, |moving| at.moving(self.to_heart(moving.velocity * speed)));
-        let turning = moving.map(|moving| self.to_heart(moving.turning * speed));
-        match turns {
-            Turns::Never => at,
-            Turns::Upright => {
-                let facing = at.facing(self.heading(transform.rotation));
-                turning.map_or(facing, |turning| facing.turning(turning.z))
-            }
-            Turns::Freely => {
-                let [x, y, z, w] = transform.rotation.to_array();
-                let imaginary = self.to_heart(Vec3::new(x, y, z));
-                let orientation = evenkeel::Quat::new(f64::from(w), imaginary.x, imaginary.y, imaginary.z);
-                turning.map_or(at.oriented(orientation), |turning| at.spinning(orientation, turning))
-            }
-        }
+        let position = self.to_heart(transform.translation);
+        let orientation = || {
+            let [x, y, z, w] = transform.rotation.to_array();
+            let imaginary = self.to_heart(Vec3::new(x, y, z));
+            evenkeel::Quat::new(f64::from(w), imaginary.x, imaginary.y, imaginary.z)
+        };
+        let Some(moving) = moving else {
+            let at = Pose::at(position);
+            return match turns {
+                Turns::Never => at,
+                Turns::Upright => at.facing(self.heading(transform.rotation)),
+                Turns::Freely => at.oriented(orientation()),
+            };
+        };
+        let turning = self.to_heart(moving.turning * speed);
+        let attitude = match turns {
+            Turns::Never => Attitude::None,
+            Turns::Upright => Attitude::Heading { heading: self.heading(transform.rotation), turn_rate: turning.z },
+            Turns::Freely => Attitude::Full { orientation: orientation(), angular_velocity: turning },
+        };
+        State { position, velocity: self.to_heart(moving.velocity * speed), attitude }.into()
     }
 
     /// The transform of an entity that is to be shown so, scaled as it was.
@@ -93,6 +103,35 @@ impl Axes {
     }
 }
 
+/// The arctangent of `t` from 0 to 1 is `t` times this polynomial in the square of `t`, to 1.2e-7: as far as an `f32` tells.
+const ARCTANGENT: [f32; 8] = [
+    0.999_999_88,
+    -0.333_318_13,
+    0.199_669_62,
+    -0.140_032_9,
+    0.098_688_655,
+    -0.058_829_753,
+    0.023_780_519,
+    -0.004_559_792,
+];
+
+/// The angle of a direction, as `atan2` has it. Things face wherever they like, and whoever guesses the octant guesses wrong most of the
+/// time: here nobody guesses.
+fn angle(y: f32, x: f32) -> f64 {
+    let (high, wide) = (y.abs(), x.abs());
+    let steep = high > wide;
+    let (short, long) = (select_unpredictable(steep, wide, high), select_unpredictable(steep, high, wide));
+    let slope = if long == 0.0 { 0.0 } else { short / long };
+    let square = slope * slope;
+    let fourth = square * square;
+    let [p0, p1, p2, p3] = std::array::from_fn(|i| ARCTANGENT[2 * i] + ARCTANGENT[2 * i + 1] * square);
+    let angle = slope * (p0 + p1 * fourth + (p2 + p3 * fourth) * (fourth * fourth));
+    let angle = select_unpredictable(steep, FRAC_PI_2 - angle, angle);
+    // Behind, it is what is missing to half a turn.
+    let half_turn = select_unpredictable(x < 0.0, PI, 0.0);
+    f64::from((half_turn - angle).copysign(y))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,10 +143,26 @@ mod tests {
         for turned in [-3.0, -1.0, 0.0, 0.5, 2.0, 3.1] {
             for (a, b) in [(0.0, 0.0), (0.3, -0.2), (-1.0, 0.7)] {
                 let upright = Quat::from_euler(EulerRot::YXZ, turned, a, b);
-                assert!((Axes::YUp.heading(upright) - FRAC_PI_2 - f64::from(turned)).abs() < 1e-5, "{turned} {a} {b}");
+                assert!(
+                    (Axes::YUp.heading(upright) - QUARTER_TURN - f64::from(turned)).abs() < 1e-5,
+                    "{turned} {a} {b}"
+                );
                 let flat = Quat::from_euler(EulerRot::ZYX, turned, a, b);
                 assert!((Axes::Flat.heading(flat) - f64::from(turned)).abs() < 1e-5, "{turned} {a} {b}");
             }
+        }
+    }
+
+    #[test]
+    fn an_angle_is_what_atan2_has() {
+        let circle = (-1000..=1000).map(|i| (i as f32 * PI / 1000.0).sin_cos());
+        for (y, x) in circle.chain([(0.0, 1.0), (0.0, -1.0), (1.0, 0.0), (-1.0, 0.0), (1e-30, -1e-30), (3e37, 2e37)]) {
+            let expected = f64::from(y).atan2(f64::from(x));
+            assert!((angle(y, x) - expected).abs() < 5e-7, "{y} {x}: {} is not {expected}", angle(y, x));
+        }
+        assert_eq!(angle(0.0, 0.0), 0.0);
+        for (y, x) in [(f32::NAN, 1.0), (1.0, f32::NAN), (0.0, f32::NAN)] {
+            assert!(angle(y, x).is_nan(), "what is not a number is not told as one");
         }
     }
 

@@ -218,7 +218,7 @@ pub(crate) fn observe(
     }
     let since_step = fixed.filter(|_| steps.0).map(|fixed| fixed.overstep().as_secs_f64());
     session.part(|mut part, now| {
-        for (entity, name, reckoned, transform, moving) in &owned {
+        owned.iter().for_each(|(entity, name, reckoned, transform, moving)| {
             let mut pose = axes.pose(transform, moving, reckoned.turns, speed);
             if let Some(since) = since_step {
                 pose = pose.motion(reckoned.kind).at(since).into();
@@ -226,6 +226,6 @@ pub(crate) fn observe(
             if let Err(Refused::Because(why)) = part.observe(name.0, pose, now) {
                 complain.about(Some(entity), "where it is cannot be told", why);
             }
-        }
+        });
     });
 }
