@@ -41,23 +41,23 @@ impl Axes {
     }
 
     /// What the owner's game says of an entity. `speed` is how fast the game's time goes in comparison to the real one.
+    #[inline]
     pub(crate) fn pose(self, transform: &Transform, moving: Option<&Moving>, turns: Turns, speed: f32) -> Pose {
-        let at = Pose::at(self.to_heart(transform.translation));
-        let at = moving.map_or(at, |moving| at.moving(self.to_heart(moving.velocity * speed)));
-        let turning = moving.map(|moving| self.to_heart(moving.turning * speed));
-        match turns {
-            Turns::Never => at,
-            Turns::Upright => {
-                let facing = at.facing(self.heading(transform.rotation));
-                turning.map_or(facing, |turning| facing.turning(turning.z))
-            }
+        let position = self.to_heart(transform.translation);
+        // It is done for everything in every frame: a pose is best made in one go.
+        let Moving { velocity, turning } = moving.copied().unwrap_or_default();
+        let (velocity, turning) = (self.to_heart(velocity * speed), self.to_heart(turning * speed));
+        let attitude = match turns {
+            Turns::Never => Attitude::None,
+            Turns::Upright => Attitude::Heading { heading: self.heading(transform.rotation), turn_rate: turning.z },
             Turns::Freely => {
-                let [x, y, z, w] = transform.rotation.to_array();
-                let imaginary = self.to_heart(Vec3::new(x, y, z));
-                let orientation = evenkeel::Quat::new(f64::from(w), imaginary.x, imaginary.y, imaginary.z);
-                turning.map_or(at.oriented(orientation), |turning| at.spinning(orientation, turning))
+                let q = self.to_heart(transform.rotation.xyz());
+                let orientation = evenkeel::Quat::new(f64::from(transform.rotation.w), q.x, q.y, q.z);
+                Attitude::Full { orientation, angular_velocity: turning }
             }
-        }
+        };
+        let pose = Pose::from(State { position, velocity, attitude });
+        if moving.is_some() { pose } else { pose.without_rates() }
     }
 
     /// The transform of an entity that is to be shown so, scaled as it was.

@@ -137,12 +137,12 @@ pub(crate) fn observe(
     }
     let (speed, since_step) = (time.effective_speed(), fixed.overstep().as_secs_f64());
     session.part(|mut part, now| {
-        for (entity, name, reckoned, transform, moving) in &owned {
+        owned.iter().for_each(|(entity, name, reckoned, transform, moving)| {
             let mut pose = plugin.axes.pose(transform, moving, reckoned.turns, speed);
             if plugin.fixed {
                 pose = pose.motion(reckoned.kind).at(since_step).into();
             }
             complain.unless_done(part.observe(name.0, pose, now), entity, "where it is cannot be told");
-        }
+        });
     });
 }

@@ -154,6 +154,26 @@ fn what_cannot_be_given_comes_back_and_nobody_gives_what_is_not_theirs() {
 }
 
 #[test]
+fn the_server_tells_of_its_things_in_any_order() {
+    let mut world = game(HubConfig::default());
+    let now = world.now;
+    let made: Vec<EntityId> = (0..4).map(|_| world.hub.make(Threshold::within(0.1), vec![], now).unwrap()).collect();
+    world.hub.unmake(made[2], now).unwrap();
+    for order in [[0, 1, 3], [3, 1, 0], [1, 0, 3]] {
+        world.run(500, |world| {
+            let (now, time) = (world.now, world.hub.now(world.now));
+            for entity in order.map(|i| made[i]) {
+                world.hub.observe(entity, pose(entity, time), now).unwrap();
+            }
+            // The next after the second, were it still there.
+            assert_eq!(world.hub.observe(made[1], pose(made[1], time), now), Ok(()));
+            assert_eq!(world.hub.observe(made[2], pose(made[2], time), now), Err(EntityError::Unknown(made[2])));
+        });
+        order.iter().for_each(|i| assert_seen(&mut world, 1, made[*i]));
+    }
+}
+
+#[test]
 fn the_server_moves_things_too_and_takes_and_gives() {
     let mut world = game(HubConfig::default());
     let now = world.now;

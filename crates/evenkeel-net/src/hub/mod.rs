@@ -31,6 +31,7 @@ pub use token_gate::TokenGate;
 use crate::levels::Level;
 use crate::protocol::{self, APPLICATION, PASSED_ON, SERVER, ToPlayer};
 use evenkeel::clock::{Ping, Pong};
+use evenkeel::ledger::EntityIndex;
 use evenkeel::wire::datagram::Kind;
 use evenkeel::{
     Clock, ConfigError, Duration, EntityId, Fairness, GlobalTime, HostId, Instant, LagChange, Receiver, ReceiverConfig,
@@ -190,6 +191,8 @@ pub struct Hub {
     reviewed: Option<Instant>,
     /// How many entities the server has made.
     made: u32,
+    /// The place in the ledger of the one that was observed last.
+    observed: EntityIndex,
     /// The player whose clock is the session's, in a session of peers only.
     leader: Option<HostId>,
     pongs: VecDeque<(Connection, Pong)>,
@@ -240,6 +243,7 @@ impl Hub {
             judged: HashMap::new(),
             reviewed: None,
             made: 0,
+            observed: EntityIndex(0),
             leader: None,
             pongs: VecDeque::new(),
             outgoing: VecDeque::new(),

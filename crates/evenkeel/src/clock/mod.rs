@@ -297,6 +297,7 @@ impl Clock {
     ///
     /// This is the time that every call of a [`Sender`](crate::Sender) or [`Receiver`](crate::Receiver) is to be given. While
     /// it makes up for an error it may run up to 5 % fast or slow: velocities are better given than derived then.
+    #[inline]
     pub fn now(&mut self, now: Instant) -> Option<GlobalTime> {
         match &mut self.role {
             Role::Reference { offset, last } => {

@@ -55,11 +55,13 @@ const ALONG_HEADING: f64 = 0.03;
 
 impl Pose {
     /// An entity at a place. Add to it what the game knows.
+    #[inline]
     pub fn at(position: Vec3) -> Self {
         Self { position, velocity: None, acceleration: None, facing: Facing::None }
     }
 
     /// With this velocity.
+    #[inline]
     pub fn moving(self, velocity: Vec3) -> Self {
         Self { velocity: Some(velocity), ..self }
     }
@@ -70,6 +72,7 @@ impl Pose {
     }
 
     /// Facing along a heading (radians, counter-clockwise from x).
+    #[inline]
     pub fn facing(self, heading: f64) -> Self {
         let turn_rate = match self.facing {
             Facing::Heading { turn_rate, .. } => turn_rate,
@@ -79,6 +82,7 @@ impl Pose {
     }
 
     /// Turning at this rate (radians per second). Call it after [`facing`](Self::facing).
+    #[inline]
     pub fn turning(self, turn_rate: f64) -> Self {
         let heading = match self.facing {
             Facing::Heading { heading, .. } => heading,
@@ -94,6 +98,7 @@ impl Pose {
     }
 
     /// Oriented in space and spinning; the angular velocity is in body axes.
+    #[inline]
     pub fn spinning(self, orientation: Quat, angular_velocity: Vec3) -> Self {
         let orientation = orientation.normalized();
         Self { facing: Facing::Full { orientation, angular_velocity: Some(angular_velocity) }, ..self }
@@ -202,7 +207,27 @@ impl Pose {
     }
 }
 
+impl Pose {
+    /// The same place and orientation, with everything else to be derived from the pose before.
+    ///
+    /// ```
+    /// use evenkeel::{Pose, Vec3};
+    /// let tank = Pose::at(Vec3::ZERO).facing(1.2).moving(Vec3::new(3.0, 0.0, 0.0)).turning(0.5);
+    /// assert_eq!(tank.without_rates(), Pose::at(Vec3::ZERO).facing(1.2));
+    /// ```
+    pub fn without_rates(mut self) -> Self {
+        (self.velocity, self.acceleration) = (None, None);
+        match &mut self.facing {
+            Facing::None => {}
+            Facing::Heading { turn_rate, .. } => *turn_rate = None,
+            Facing::Full { angular_velocity, .. } => *angular_velocity = None,
+        }
+        self
+    }
+}
+
 impl From<State> for Pose {
+    #[inline]
     fn from(state: State) -> Self {
         let pose = Self::at(state.position).moving(state.velocity);
         match state.attitude {

@@ -25,6 +25,7 @@ pub(super) struct Arc {
 
 impl Forms {
     /// None if one of the motions is of another kind.
+    #[inline]
     pub fn new(a: &Motion, a_from: f64, b: &Motion, b_from: f64) -> Option<Self> {
         let ((a_powers, a_arc), (b_powers, b_arc)) = (split(a, a_from)?, split(b, b_from)?);
         let powers = core::array::from_fn(|i| a_powers[i] - b_powers[i]);

@@ -10,9 +10,6 @@ pub(super) const MAX_TURN: f64 = 1.0;
 /// Terms smaller than this, relative to the distances in question, are left out.
 const NEGLIGIBLE: f64 = 2e-17;
 
-/// How many places are evaluated at once.
-pub(super) const NODES: usize = 12;
-
 /// The relative position over a stretch of time as a function of `x`, which goes from -1 to 1.
 pub(super) struct Taylor {
     x: [f64; DEGREE + 1],
@@ -151,7 +148,8 @@ impl Taylor {
     }
 
     /// The distances at several places.
-    pub fn distances(&self, at: &[f64; NODES]) -> [f64; NODES] {
+    #[inline]
+    pub fn distances<const N: usize>(&self, at: &[f64; N]) -> [f64; N] {
         let powers = (self.degree / 4 + 1) * 4;
         let (x, y) = (horner(&self.x[..powers], at), horner(&self.y[..powers], at));
         let [z0, z1, z2, z3] = self.z;
@@ -170,10 +168,10 @@ fn velocity(arc: &Arc, t: f64, unit: f64) -> Vec3 {
 /// A polynomial at several places. The inner loop is over the places, so that they are computed side by side; four powers
 /// are taken at a time, because between the rounds of a loop compilers put them apart again.
 #[inline(always)]
-fn horner(coefficients: &[f64], at: &[f64; NODES]) -> [f64; NODES] {
-    let mut value = [0.0; NODES];
+fn horner<const N: usize>(coefficients: &[f64], at: &[f64; N]) -> [f64; N] {
+    let mut value = [0.0; N];
     for c in coefficients.chunks_exact(4).rev() {
-        for i in 0..NODES {
+        for i in 0..N {
             value[i] = (((value[i] * at[i] + c[3]) * at[i] + c[2]) * at[i] + c[1]) * at[i] + c[0];
         }
     }

@@ -258,6 +258,12 @@ impl Receiver {
         }
     }
 
+    /// Whom an entity is granted to.
+    #[inline]
+    pub fn granted(&self, entity: EntityId) -> Option<HostId> {
+        self.grants.get(&entity).map(|(owner, _)| *owner)
+    }
+
     /// Withdraws a grant.
     pub fn revoke(&mut self, entity: EntityId) {
         self.grants.remove(&entity);

@@ -17,6 +17,33 @@ impl Sender {
     /// Call it every tick. What the pose leaves out is derived from the pose before.
     pub fn observe(&mut self, id: EntityId, pose: Pose, now: GlobalTime) -> Result<Option<Cause>, SenderError> {
         let entity = self.entity(id)?;
+        self.observe_at(entity, id, pose, now)
+    }
+
+    /// The same for those who know the place in the ledger of what they observe, and so spare the search for it. An entity that is
+    /// elsewhere is unknown.
+    ///
+    /// ```
+    /// # use evenkeel::*;
+    /// # let (mut sender, now) = (Sender::new(SenderConfig::default())?, GlobalTime::ZERO);
+    /// # let (tank, pose) = (EntityId(7), Pose::at(Vec3::ZERO));
+    /// sender.add_entity(tank, Threshold::within(0.1), now)?;
+    /// let place = sender.ledger().entity(tank).expect("it was just added");
+    /// sender.observe_at(place, tank, pose, now)?;
+    /// sender.remove_entity(tank, now)?;
+    /// assert_eq!(sender.observe_at(place, tank, pose, now), Err(SenderError::UnknownEntity(tank)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn observe_at(
+        &mut self,
+        entity: EntityIndex,
+        id: EntityId,
+        pose: Pose,
+        now: GlobalTime,
+    ) -> Result<Option<Cause>, SenderError> {
+        if self.ledger.entity_id(entity) != Some(id) {
+            return Err(SenderError::UnknownEntity(id));
+        }
         if !pose.is_finite() {
             return Err(SenderError::NotFinite(id));
         }
@@ -113,12 +140,13 @@ impl Sender {
 
     /// Compares the real state with the exported path, as patiently as the policy has it.
     fn due(&self, entity: EntityIndex, real: &Motion, now: GlobalTime) -> Option<Cause> {
-        let Some(vector) = self.ledger.newest(entity) else { return Some(Cause::First) };
-        let threshold = self.owned[entity.0].config.threshold;
+        let owned = &self.owned[entity.0];
+        let Some((exported, generated)) = &owned.newest else { return Some(Cause::First) };
+        let threshold = owned.config.threshold;
         // Beyond its age limit a vector is no longer extrapolated: no heartbeat is stretched further than that.
         let patient = threshold.time.mul_f64(self.policy.patience()).min(self.ledger.terms.placing.max_age);
         let threshold = threshold.at_least_every(patient.max(threshold.time));
-        self.compare(entity, real, &vector.motion, now.since(vector.generated), &threshold, self.policy.tolerance())
+        self.compare(entity, real, exported, now.since(*generated), &threshold, self.policy.tolerance())
     }
 
     fn compare(
@@ -200,7 +228,9 @@ impl Sender {
             motion: self.format.restore(&quantised),
             quantised,
         };
-        self.owned[entity.0].encoded.clear();
+        let owned = &mut self.owned[entity.0];
+        owned.encoded.clear();
+        owned.newest = Some((vector.motion, vector.generated));
         self.ledger.export(entity, vector, self.now)
     }
 

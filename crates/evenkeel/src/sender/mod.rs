@@ -41,6 +41,8 @@ use outbox::{Farewell, Outbox, Outgoing};
 struct Owned {
     config: EntityConfig,
     last_pose: Option<(Pose, GlobalTime)>,
+    /// The newest vector, as the ledger has it: every pose is compared with it, and here it is at hand.
+    newest: Option<(Motion, GlobalTime)>,
     /// Whether a vector was held back for somebody since the last one.
     held: bool,
     /// What the base case would have exported last, if the policy asks.
@@ -373,7 +375,8 @@ impl Sender {
         }
         self.advance(now)?;
         let EntityIndex(index) = self.ledger.add_entity(id, epoch, now);
-        let owned = Owned { config, last_pose: None, held: false, shadow: None, encoded: Encodings::default() };
+        let encoded = Encodings::default();
+        let owned = Owned { config, last_pose: None, newest: None, held: false, shadow: None, encoded };
         match self.owned.get_mut(index) {
             Some(slot) => *slot = owned,
             None => self.owned.push(owned),

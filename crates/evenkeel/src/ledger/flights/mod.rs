@@ -50,6 +50,8 @@ pub(super) const MAX_FLIGHTS: usize = 128;
 const RECENT: usize = 7;
 /// So many of them become old at a time.
 const AGED: usize = 4;
+/// So many old ones at either end are looked at one by one.
+const NEAR: usize = 12;
 
 /// A flight in half the space, in nanoseconds. What lasts longer than four seconds does not fit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -299,7 +301,20 @@ impl Flights {
     /// How many were sent before a time was shown.
     fn sent_by(&self, t: GlobalTime, lag: &Lag) -> usize {
         let recent = self.recent().iter().take_while(|recent| lag.shown(recent.flight(self.since).sent) <= t).count();
-        if recent > 0 { self.older.len() + recent } else { self.older.partition_point(|f| lag.shown(f.sent) <= t) }
+        let old = self.older.len();
+        if recent > 0 {
+            return old + recent;
+        }
+        // Books are closed up to nearly now, and what is forgotten is the oldest: looking there first spares a search through all.
+        let by_then = |f: &&Flight| lag.shown(f.sent) <= t;
+        let last = old.saturating_sub(NEAR);
+        if self.older.get(last).as_ref().is_some_and(by_then) {
+            return last + self.older.range(last..).take_while(by_then).count();
+        }
+        if !self.older.get(NEAR).as_ref().is_some_and(by_then) {
+            return self.older.iter().take(NEAR).take_while(by_then).count();
+        }
+        self.older.partition_point(|f| by_then(&f))
     }
 
     /// The flight whose vector is shown at a shown time, where `start` says from when on each is: the newest vector that has taken
