@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use bevy_math::{Quat, Vec3};
-use evenkeel::{Attitude, Pose, State};
+use evenkeel::{Attitude, Pose, State, quick_heading};
 use std::f64::consts::FRAC_PI_2;
 
 /// Which way is up, for entities that stand [upright](Turns::Upright). All apps of a session need the same.
@@ -35,8 +35,8 @@ impl Axes {
     fn heading(self, rotation: Quat) -> f64 {
         let [x, y, z, w] = rotation.to_array();
         match self {
-            Self::YUp => f64::from((w * y + x * z).atan2(0.5 - x * x - y * y)) + FRAC_PI_2,
-            Self::Flat => f64::from((w * z + x * y).atan2(0.5 - y * y - z * z)),
+            Self::YUp => quick_heading(0.5 - x * x - y * y, w * y + x * z) + FRAC_PI_2,
+            Self::Flat => quick_heading(0.5 - y * y - z * z, w * z + x * y),
         }
     }
 

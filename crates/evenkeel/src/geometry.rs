@@ -4,6 +4,7 @@
 //! the same vector to the same place, so nothing here, or anywhere in the heart, calls it.
 
 use core::f64::consts::{PI, TAU};
+use core::hint::select_unpredictable;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 /// A point or a direction in space. Units are the game's own; documentation says metres.
@@ -259,10 +260,60 @@ pub fn wrap_angle(angle: f64) -> f64 {
     if wrapped <= -PI { wrapped + TAU } else { wrapped }
 }
 
+/// The arctangent of `t` from 0 to 1 is `t` times this polynomial in the square of `t`, to 1.2e-7: as far as an `f32` tells.
+const ARCTANGENT: [f32; 8] = [
+    0.999_999_9,
+    -0.333_318_13,
+    0.199_669_62,
+    -0.140_032_9,
+    0.098_688_655,
+    -0.058_829_753,
+    0.023_780_52,
+    -0.004_559_792,
+];
+
+/// The heading of a direction in the plane of x and y, as far as `f32`s tell: for engines that ask it of everything in every frame.
+///
+/// Things face wherever they like, and a processor that guesses the octant guesses wrong most of the time: here nothing is guessed,
+/// and every platform gets the same.
+///
+/// ```
+/// let north_west = evenkeel::quick_heading(-1.0, 1.0);
+/// assert!((north_west - 0.75 * core::f64::consts::PI).abs() < 1e-6);
+/// ```
+pub fn quick_heading(x: f32, y: f32) -> f64 {
+    use core::f32::consts::{FRAC_PI_2, PI};
+    let (wide, high) = (x.abs(), y.abs());
+    let steep = high > wide;
+    let (short, long) = (select_unpredictable(steep, wide, high), select_unpredictable(steep, high, wide));
+    let slope = if long == 0.0 { 0.0 } else { short / long };
+    let square = slope * slope;
+    let fourth = square * square;
+    let [p0, p1, p2, p3] = core::array::from_fn(|i| ARCTANGENT[2 * i] + ARCTANGENT[2 * i + 1] * square);
+    let angle = slope * (p0 + p1 * fourth + (p2 + p3 * fourth) * (fourth * fourth));
+    let angle = select_unpredictable(steep, FRAC_PI_2 - angle, angle);
+    // Behind, it is what is missing to half a turn.
+    let half_turn = select_unpredictable(x < 0.0, PI, 0.0);
+    f64::from((half_turn - angle).copysign(y))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_quick_heading_is_what_atan2_has() {
+        let circle = (-1000..=1000).map(|i| (i as f32 * core::f32::consts::PI / 1000.0).sin_cos());
+        for (y, x) in circle.chain([(0.0, 1.0), (0.0, -1.0), (1.0, 0.0), (-1.0, 0.0), (1e-30, -1e-30), (3e37, 2e37)]) {
+            let (quick, expected) = (quick_heading(x, y), f64::from(y).atan2(f64::from(x)));
+            assert!((quick - expected).abs() < 5e-7, "{y} {x}: {quick} is not {expected}");
+        }
+        assert_eq!(quick_heading(0.0, 0.0), 0.0);
+        for (y, x) in [(f32::NAN, 1.0), (1.0, f32::NAN), (0.0, f32::NAN)] {
+            assert!(quick_heading(x, y).is_nan(), "what is not a number is not told as one");
+        }
+    }
 
     fn small_vec3() -> impl Strategy<Value = Vec3> {
         prop::array::uniform3(-10.0..10.0f64).prop_map(Vec3::from)

@@ -93,7 +93,7 @@ pub mod wire;
 pub use clock::Clock;
 pub use constraint::Constraint;
 pub use decision::{DecisionConfig, DecisionEvent, DecisionPoint, Synchronisation};
-pub use geometry::{Quat, Vec3, wrap_angle};
+pub use geometry::{Quat, Vec3, quick_heading, wrap_angle};
 pub use ids::{EntityId, HostId};
 pub use lag::{ActionKind, Lag, LagChange, LagPolicy, LagTable, LocalSite};
 pub use ledger::{ClockRule, Fairness, Ledger, Placing, Relevance};
