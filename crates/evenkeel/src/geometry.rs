@@ -4,7 +4,6 @@
 //! the same vector to the same place, so nothing here, or anywhere in the heart, calls it.
 
 use core::f64::consts::{PI, TAU};
-use core::hint::select_unpredictable;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 /// A point or a direction in space. Units are the game's own; documentation says metres.
@@ -284,17 +283,18 @@ const ARCTANGENT: [f32; 8] = [
 pub fn quick_heading(x: f32, y: f32) -> f64 {
     use core::f32::consts::{FRAC_PI_2, PI};
     let (wide, high) = (x.abs(), y.abs());
-    let steep = high > wide;
-    let (short, long) = (select_unpredictable(steep, wide, high), select_unpredictable(steep, high, wide));
+    let (short, long) = (wide.min(high), wide.max(high));
     let slope = if long == 0.0 { 0.0 } else { short / long };
     let square = slope * slope;
     let fourth = square * square;
     let [p0, p1, p2, p3] = core::array::from_fn(|i| ARCTANGENT[2 * i] + ARCTANGENT[2 * i + 1] * square);
     let angle = slope * (p0 + p1 * fourth + (p2 + p3 * fourth) * (fourth * fourth));
-    let angle = select_unpredictable(steep, FRAC_PI_2 - angle, angle);
-    // Behind, it is what is missing to half a turn.
-    let half_turn = select_unpredictable(x < 0.0, PI, 0.0);
-    f64::from((half_turn - angle).copysign(y))
+    let one_if = |condition: bool| f32::from(u8::from(condition));
+    // Where it is steep, it is what is missing to a quarter turn; behind, to half a turn.
+    let angle = angle + one_if(high > wide) * (FRAC_PI_2 - 2.0 * angle);
+    let angle = one_if(x < 0.0) * PI - angle;
+    // What is not a number has been lost on the way, and comes back here.
+    f64::from(angle.copysign(y) + 0.0 * x + 0.0 * y)
 }
 
 #[cfg(test)]
