@@ -45,9 +45,8 @@ impl DeadReckoned {
     }
 
     /// Others may be off by this many radians.
-    pub fn turning(mut self, angle: f64) -> Self {
-        self.threshold.angle = angle;
-        self
+    pub fn turning(self, angle: f64) -> Self {
+        Self { threshold: Threshold { angle, ..self.threshold }, ..self }
     }
 
     /// Its vectors carry this motion.
@@ -106,6 +105,10 @@ pub struct Owner(pub HostId);
 #[derive(Component, Clone, Debug, PartialEq, Eq, Default)]
 pub struct About(pub Vec<u8>);
 
+/// Whose an entity is as far as this app has been told, whatever the game has written since.
+#[derive(Component, Clone, Copy, Debug)]
+pub(crate) struct Told(pub(crate) HostId);
+
 /// This app moves the entity: it writes `Transform`.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Owned;
@@ -123,11 +126,13 @@ pub struct Placed;
 #[derive(Component, Clone, Copy, Debug, PartialEq, Default)]
 pub struct Seen(pub Option<Placement>);
 
-/// On the server: how much an entity matters to which player, or that it is hidden from it. To take it back, write an empty one.
+/// On the server: how much an entity matters to which player, or that it is hidden from it. To take it back, write an empty one. What is
+/// spawned with it is made known to those who are here, and hidden at once: for secrets, see
+/// [`HubConfig::scope`](evenkeel_net::hub::HubConfig::scope), which overrules this.
 #[derive(Component, Clone, Debug, PartialEq, Default)]
 pub struct Relevances {
     /// To whom nothing else is said, those to come included; as its [priority](DeadReckoned::priority) has it, if there is none.
     pub usual: Option<Relevance>,
-    /// To these players.
+    /// To these players, if they are here.
     pub to: BTreeMap<HostId, Relevance>,
 }

@@ -164,9 +164,8 @@ impl EvenkeelPlugin {
 impl Plugin for EvenkeelPlugin {
     fn build(&self, app: &mut App) {
         use EvenkeelSystems::{Hear, Observe, Place, Receive, Send};
-        app.insert_resource(self.clone()).insert_resource(self.axes);
-        app.init_resource::<Roster>().init_resource::<trouble::Said>();
-        app.add_message::<Trouble>().add_message::<SessionSaid>();
+        app.insert_resource(self.clone()).insert_resource(self.axes).init_resource::<Roster>();
+        app.init_resource::<trouble::Said>().add_message::<Trouble>().add_message::<SessionSaid>();
         app.add_observer(owners::name_added).add_observer(owners::name_removed);
         let running = resource_exists::<Session>;
         app.configure_sets(PreUpdate, (Receive, Hear, Place).chain().run_if(running));
@@ -185,11 +184,6 @@ impl Plugin for EvenkeelPlugin {
         app.add_systems(PostUpdate, (settings, owning, observe).chain().in_set(Observe));
     }
 }
-
-/// The examples in the README are tests too.
-#[cfg(all(doctest, feature = "net"))]
-#[doc = include_str!("../../../README.md")]
-pub struct Readme;
 
 #[cfg(test)]
 mod tests {
@@ -216,3 +210,8 @@ mod tests {
         assert!(lines < 600, "{lines} lines");
     }
 }
+
+/// The examples in the README are tests too.
+#[cfg(all(doctest, feature = "net"))]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -45,17 +45,20 @@ fn take_note(world: &mut World, id: EntityId, owner: HostId, about: &[u8]) {
     match roster.entities.get(&id).copied() {
         Some(entity) => {
             let other = world.get_entity_mut(entity).ok().filter(|entity| entity.get() != Some(&Owner(owner)));
-            other.map(|mut entity| entity.insert(Owner(owner)).remove::<(Owned, Followed)>().id());
+            other.map(|mut entity| entity.insert((Owner(owner), Told(owner))).remove::<(Owned, Followed)>().id());
         }
         None if roster.brought => {}
-        None => _ = world.spawn((NetId(id), Owner(owner), About(about.to_vec()))),
+        None => _ = world.spawn((NetId(id), Owner(owner), Told(owner), About(about.to_vec()))),
     }
 }
 
 fn forget(world: &mut World, id: EntityId) {
-    let roster = world.resource::<Roster>();
-    if let Some(entity) = roster.entities.get(&id).copied().filter(|_| !roster.brought) {
-        world.despawn(entity);
+    let Roster { entities, brought, .. } = world.resource();
+    match entities.get(&id).copied().map(|entity| (entity, *brought)) {
+        Some((entity, false)) => _ = world.despawn(entity),
+        // Who brings it takes it away, or it is only hidden.
+        Some((entity, true)) => _ = world.entity_mut(entity).remove::<(Owner, Told, Owned, Followed, Placed)>(),
+        None => {}
     }
 }
 
@@ -65,9 +68,9 @@ fn begin_anew(world: &mut World, serves: bool) {
     let brought = world.resource::<Roster>().brought;
     for (entity, owned) in named {
         match owned && (serves || !brought) {
-            true => _ = world.entity_mut(entity).remove::<(NetId, Owner, Owned)>(),
+            true => _ = world.entity_mut(entity).remove::<(NetId, Owner, Told, Owned)>(),
             // What somebody else brings is whose that one says.
-            false if brought => _ = world.entity_mut(entity).remove::<(Owner, Owned, Followed)>(),
+            false if brought => _ = world.entity_mut(entity).remove::<(Owner, Told, Owned, Followed)>(),
             false => _ = world.despawn(entity),
         }
     }

@@ -49,7 +49,7 @@ pub(crate) fn enlist(
         };
         if let Some(id) = complain.unless_done(made, entity, "others cannot be told of it").zip(session.you()) {
             // One that was spawned for somebody else is handed over at once.
-            commands.entity(entity).try_insert((NetId(id.0), owner.copied().unwrap_or(Owner(id.1)), Owned));
+            commands.entity(entity).try_insert((NetId(id.0), owner.copied().unwrap_or(Owner(id.1)), Told(id.1), Owned));
         }
     }
 }
@@ -72,13 +72,13 @@ pub(crate) fn sort_out(
         // Its name may come before word of it.
         let Some(owner) = owner else { continue };
         if you != Some(owner) {
-            commands.entity(entity).try_insert((Owner(owner), Followed));
+            commands.entity(entity).try_insert((Owner(owner), Told(owner), Followed));
             continue;
         }
         let reckoned = reckoned.copied().unwrap_or_default();
         let taken = session.part(|mut part, now| part.adopt(name.0, reckoned.config(), now));
         if complain.unless_done(taken, entity, "it was given to this app, which cannot take it").is_some() {
-            commands.entity(entity).try_insert((Owner(owner), reckoned, Owned));
+            commands.entity(entity).try_insert_if_new(reckoned).try_insert((Owner(owner), Told(owner), Owned));
         }
     }
 }
@@ -86,25 +86,25 @@ pub(crate) fn sort_out(
 /// The game has written another owner.
 pub(crate) fn hand_over(
     mut session: ResMut<Session>,
-    mut written: Query<(Entity, &NetId, &mut Owner, Has<Owned>), Changed<Owner>>,
+    mut written: Query<(Entity, &NetId, &mut Owner, &mut Told, Has<Owned>), Changed<Owner>>,
     mut complain: Complain,
     mut commands: Commands,
 ) {
-    for (entity, name, mut owner, owned) in &mut written {
-        let known = session.part(|part, _| part.owner(name.0));
-        let Some(known) = known.filter(|known| *known != owner.0) else { continue };
+    let others = written.iter_mut().filter(|(.., owner, told, _)| owner.0 != told.0);
+    for (entity, name, mut owner, mut told, owned) in others {
         let given = match owned || session.is_server() {
             true => session.part(|mut part, now| part.give(name.0, owner.0, now)),
             false => Err(Refused::Because("only its owner and the server can do that".into())),
         };
         match complain.unless_done(given, entity, "it cannot be handed over, and stays whose it was") {
-            Some(()) => _ = commands.entity(entity).try_remove::<(Owned, Followed)>(),
-            None => owner.0 = known,
+            Some(()) => told.0 = owner.0,
+            None => owner.0 = told.0,
         }
+        commands.entity(entity).try_remove::<(Owned, Followed)>();
     }
 }
 
-type Written<'a> = (Entity, &'a NetId, Option<&'a DeadReckoned>, Option<&'a Relevances>, Has<Owned>);
+type Written<'a> = (Entity, Ref<'a, NetId>, Option<Ref<'a, DeadReckoned>>, Option<&'a Relevances>, Has<Owned>);
 
 /// The game has written other thresholds, or how much something matters to whom.
 pub(crate) fn configure(
@@ -113,12 +113,16 @@ pub(crate) fn configure(
     mut complain: Complain,
 ) {
     for (entity, name, reckoned, relevances, owned) in &written {
-        if let Some(reckoned) = reckoned.filter(|_| owned) {
+        if let Some(reckoned) = reckoned.as_deref().filter(|_| owned) {
             let configured = session.part(|mut part, _| part.configure(name.0, reckoned.config()));
             complain.unless_done(configured, entity, "its thresholds are of no use, and the old ones stay");
         }
-        let Relevances { usual, to } = relevances.cloned().unwrap_or_default();
-        let usual = usual.unwrap_or(Relevance::Weight(reckoned.map_or(1.0, |reckoned| reckoned.priority)));
+        let new = name.is_added() || reckoned.as_ref().is_none_or(|reckoned| reckoned.is_added());
+        let priority = reckoned.map_or(1.0, |reckoned| reckoned.priority);
+        // Where nothing was said, nothing is said either: the game may speak to the hub itself.
+        let said = relevances.cloned().or_else(|| (!new || priority != 1.0).then(Relevances::default));
+        let Some(Relevances { usual, to }) = said else { continue };
+        let usual = usual.unwrap_or(Relevance::Weight(priority));
         let weighed = session.part(|mut part, now| part.set_relevances(name.0, usual, &to, now));
         complain.unless_done(weighed, entity, "how much it matters cannot be said");
     }
@@ -128,7 +132,7 @@ pub(crate) fn configure(
 pub(crate) fn observe(
     mut session: ResMut<Session>,
     owned: Query<(Entity, &NetId, &DeadReckoned, &Transform, Option<&Moving>), With<Owned>>,
-    plugin: Res<EvenkeelPlugin>,
+    (axes, plugin): (Res<Axes>, Res<EvenkeelPlugin>),
     (time, fixed): (Res<Time<Virtual>>, Res<Time<Fixed>>),
     mut complain: Complain,
 ) {
@@ -138,7 +142,7 @@ pub(crate) fn observe(
     let (speed, since_step) = (time.effective_speed(), fixed.overstep().as_secs_f64());
     session.part(|mut part, now| {
         owned.iter().for_each(|(entity, name, reckoned, transform, moving)| {
-            let mut pose = plugin.axes.pose(transform, moving, reckoned.turns, speed);
+            let mut pose = axes.pose(transform, moving, reckoned.turns, speed);
             if plugin.fixed {
                 pose = pose.motion(reckoned.kind).at(since_step).into();
             }

@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 use evenkeel::{Prediction, PredictionEvent, Simulation};
-use std::marker::PhantomData;
 
 /// An entity that is shown as [`Predicting`] has it, not as its owner says.
 #[derive(Component, Clone, Copy, Debug, Default)]
@@ -20,11 +19,11 @@ where
 pub struct PredictionSaid<V: Send + Sync + 'static>(pub PredictionEvent<V>);
 
 /// Advances a [`Predicting`] by the session's time, and shows what is [`Predicted`] as it has it.
-pub struct PredictionPlugin<S>(PhantomData<fn(S)>);
+pub struct PredictionPlugin<S>(std::marker::PhantomData<fn(S)>);
 
 impl<S> Default for PredictionPlugin<S> {
     fn default() -> Self {
-        Self(PhantomData)
+        Self(std::marker::PhantomData)
     }
 }
 

@@ -129,11 +129,15 @@ fn introduce(
 fn depart(world: &mut World) {
     world.try_resource_scope(|world, mut session: Mut<Session>| {
         while let Some((to, errand)) = session.part(|mut part, now| part.poll_transmit(now)) {
+            let client = Entity::try_from_bits(to.0).filter(|client| world.get::<ConnectedClient>(*client).is_some());
+            if to != TO_SERVER && client.is_none() {
+                continue; // It left in this very frame, and backends do not take that lightly.
+            }
             match errand {
                 Errand::Carry(Carriage::Ordered, bytes) => send::<0>(world, to, bytes.into()),
                 Errand::Carry(Carriage::Unordered, bytes) => send::<1>(world, to, bytes.into()),
                 Errand::Carry(Carriage::Unreliable, bytes) => send::<2>(world, to, bytes.into()),
-                Errand::Close(_) => _ = world.write_message(DisconnectRequest { client: Entity::from_bits(to.0) }),
+                Errand::Close(_) => _ = client.map(|client| world.write_message(DisconnectRequest { client })),
             }
         }
     });
@@ -142,12 +146,8 @@ fn depart(world: &mut World) {
 fn send<const HOW: usize>(world: &mut World, to: Connection, bytes: Bytes) {
     if to == TO_SERVER {
         world.write_message(Up::<HOW>(bytes));
-        return;
-    }
-    let client = Entity::from_bits(to.0);
-    // Who left in this very frame is told nothing: backends do not take that lightly.
-    if world.get::<ConnectedClient>(client).is_some() {
-        let targets = SendTargets::Single(ClientId::Client(client));
+    } else {
+        let targets = SendTargets::Single(ClientId::Client(Entity::from_bits(to.0)));
         world.write_message(ToClients { targets, message: Down::<HOW>(bytes) });
     }
 }

@@ -300,6 +300,36 @@ fn what_is_usually_hidden_is_not_heard_of_by_who_comes_later() {
 }
 
 #[test]
+fn a_scope_overrules_what_is_said_of_everybody_and_at_once() {
+    let scope: evenkeel_net::hub::Scope = Box::new(|_| Relevance::OutOfScope);
+    let mut world = game(HubConfig { scope: Some(scope), ..HubConfig::default() });
+    let secret = world.hub.make(Threshold::within(0.1), vec![9], world.now).unwrap();
+    world.hub.set_relevances(secret, Relevance::USUAL, &[].into(), world.now).unwrap();
+    play(&mut world, 1_000);
+    let heard = |e: &SeatEvent| matches!(e, SeatEvent::Made(made) if made.entity == secret);
+    assert!(world.guests.iter().all(|guest| !guest.events.iter().any(heard)), "not a word");
+}
+
+#[test]
+fn what_was_said_of_a_player_outlasts_its_owning_it() {
+    let mut world = game(HubConfig::default());
+    let map = world.hub.make(Threshold::within(0.1), vec![3], world.now).unwrap();
+    let seen = [(HostId(1), Relevance::USUAL), (HostId(2), Relevance::USUAL)].into();
+    world.hub.set_relevances(map, Relevance::OutOfScope, &seen, world.now).unwrap();
+    for (guest, host) in [(0, HostId(1)), (1, HostId(2))] {
+        world.hub.assign(map, host, world.now).unwrap();
+        play(&mut world, 500);
+        let local = world.local(guest);
+        world.guests[guest].seat.adopt(map, Threshold::within(0.1), local).unwrap();
+        // To take what is one's own already changes nothing.
+        world.guests[guest].seat.adopt(map, Threshold::within(0.1), local).unwrap();
+        play(&mut world, 500);
+    }
+    assert_seen(&mut world, 0, map);
+    assert_eq!(off(&mut world, 2, map), Err(PlaceError::Unknown(map)));
+}
+
+#[test]
 fn what_is_said_of_everybody_is_said_anew() {
     let mut world = game(HubConfig::default());
     let tank = make(&mut world, 0);

@@ -138,8 +138,10 @@ impl Hub {
         } else {
             self.receiver.grant(entity, to, made.epoch);
         }
-        // Whoever owns it may see it, and whoever did is told in any case.
-        self.judged.remove(&(entity, to));
+        // Whoever owns it may see it, and whoever did is told in any case. What a scope said of it is out of date.
+        if self.config.scope.is_some() {
+            self.judged.remove(&(entity, to));
+        }
         if before != to && !self.may_see(entity, before) {
             self.tell(before, &ToPlayer::Gone { entity });
         }

@@ -58,7 +58,8 @@ impl Hub {
     }
 
     /// Says how much an entity matters to everybody, until it is said otherwise: so much to these players, and as `usual` to all
-    /// others, those to come included. What is usually hidden is never heard of by somebody of whom nothing has been said yet.
+    /// others, those to come included. What is usually hidden is never heard of by somebody of whom nothing has been said yet. With a
+    /// [`Scope`] in the configuration, that one decides.
     ///
     /// ```
     /// use evenkeel::{Instant, Relevance, Threshold};
@@ -84,8 +85,10 @@ impl Hub {
         let viewers: Vec<HostId> = self.members.keys().copied().collect();
         let saw: Vec<bool> = viewers.iter().map(|viewer| self.may_see(entity, *viewer)).collect();
         self.note_relevance(entity, SERVER, Some(usual).filter(|usual| *usual != Relevance::USUAL));
+        let viewpoints = self.viewpoints(now);
         for (viewer, saw) in viewers.into_iter().zip(saw) {
             self.note_relevance(entity, viewer, to.get(&viewer).copied());
+            self.judge_sight(&viewpoints, entity, viewer);
             self.refresh(entity, viewer, saw, now);
         }
         Ok(())
@@ -199,7 +202,8 @@ impl Hub {
         let (Some(scope), Some(about)) = (&mut self.config.scope, self.entities.get(&entity)) else { return };
         let Some(member) = self.members.get(&viewer).filter(|_| about.owner != viewer) else { return };
         let sight = Sight { entity: about, state, viewer, name: &member.name, viewpoint };
-        let relevance = scope(&sight);
+        // What cannot be reckoned with is as usual.
+        let relevance = Some(scope(&sight)).filter(|relevance| relevance.is_valid()).unwrap_or(Relevance::USUAL);
         let usual = self.relevance(entity, SERVER);
         self.note_relevance(entity, viewer, Some(relevance).filter(|relevance| *relevance != usual));
     }
