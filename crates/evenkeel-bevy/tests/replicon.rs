@@ -201,6 +201,32 @@ fn nobody_hands_over_what_is_not_its_own() {
 }
 
 #[test]
+fn what_happens_before_it_is_heard_of_is_not_undone() {
+    let (mut bed, tank) = bed(2, FAR);
+    bed.run(2.0);
+    let hosts = [bed.host(0), bed.host(1)];
+    let entity = find(&mut bed.server, tank).unwrap();
+    bed.server.world_mut().get_mut::<Owner>(entity).unwrap().0 = hosts[0];
+    bed.run(1.0);
+    // As on a network of its own: the app hears of one owner, and before its frame ends the hub has another.
+    let next = hosts[1];
+    bed.server.add_systems(
+        Update,
+        move |owners: Query<(&NetId, &Owner), Changed<Owner>>, mut session: ResMut<Session>| {
+            for (name, _) in owners.iter().filter(|(_, owner)| owner.0 == SERVER) {
+                session.hub(|hub, now| hub.assign(name.0, next, now)).unwrap().unwrap();
+            }
+        },
+    );
+    bed.server.world_mut().resource_mut::<Session>().hub(|hub, now| hub.assign(tank.0, SERVER, now)).unwrap().unwrap();
+    bed.run(1.0);
+    let owner = bed.server.world_mut().resource_mut::<Session>().hub(|hub, _| hub.owner(tank.0)).unwrap();
+    assert_eq!((owner, bed.server.world().get::<Owner>(entity)), (Some(next), Some(&Owner(next))));
+    let there = bed.there(1, tank).unwrap();
+    assert!(bed.clients[1].world().get::<Owned>(there).is_some());
+}
+
+#[test]
 fn what_is_hidden_from_a_player_does_not_reach_it() {
     let (mut bed, tank) = bed(2, FAR);
     bed.run(2.0);
