@@ -212,11 +212,17 @@ impl Part<'_> {
         }
     }
 
-    /// Takes what has come to this host, and moves it from now on.
+    /// Takes what has come to this host, and moves it from now on. To take what it has taken before changes nothing.
     pub fn adopt(&mut self, entity: EntityId, config: impl Into<EntityConfig>, now: Instant) -> Result<(), Refused> {
+        let config = config.into();
         match self {
             Self::Hub(hub) => Ok(hub.configure(entity, config)?),
-            Self::Seat(seat) => Ok(seat.adopt(entity, config, now)?),
+            Self::Seat(seat) => match seat.adopt(entity, config, now) {
+                Err(SeatError::NotGiven(_)) if seat.owned().any(|own| own == entity) => {
+                    Ok(seat.configure(entity, config)?)
+                }
+                taken => Ok(taken?),
+            },
         }
     }
 

@@ -7,6 +7,7 @@ mod common;
 use common::World;
 use evenkeel::{EntityId, GlobalTime, HostId, PlaceError, Pose, Relevance, Threshold, Vec3};
 use evenkeel_net::hub::{EntityError, HubConfig, HubEvent, Open};
+use evenkeel_net::part::Part;
 use evenkeel_net::protocol::{Model, SERVER, ToServer, encode, maker_of};
 use evenkeel_net::seat::{SeatConfig, SeatError, SeatEvent};
 
@@ -322,7 +323,7 @@ fn what_was_said_of_a_player_outlasts_its_owning_it() {
         let local = world.local(guest);
         world.guests[guest].seat.adopt(map, Threshold::within(0.1), local).unwrap();
         // To take what is one's own already changes nothing.
-        world.guests[guest].seat.adopt(map, Threshold::within(0.1), local).unwrap();
+        Part::Seat(&mut world.guests[guest].seat).adopt(map, Threshold::within(0.1), local).unwrap();
         play(&mut world, 500);
     }
     assert_seen(&mut world, 0, map);

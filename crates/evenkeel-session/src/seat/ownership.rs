@@ -84,9 +84,6 @@ impl Seat {
     /// Takes what was given ([`SeatEvent::Given`]): from now on this player [observes](Self::observe) it.
     pub fn adopt(&mut self, entity: EntityId, config: impl Into<EntityConfig>, now: Instant) -> Result<(), SeatError> {
         let (time, config) = (self.time(now)?, config.into());
-        if self.own.contains_key(&entity) && !self.given.contains_key(&entity) {
-            return self.configure(entity, config); // It was taken before.
-        }
         let epoch = self.given.get(&entity).ok_or(SeatError::NotGiven(entity))?.epoch;
         let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
         inside.adopt(entity, epoch, config, time)?;
