@@ -34,7 +34,7 @@ pub struct Session {
     serves: bool,
     /// The program's time, for halves that have none of their own.
     now: Instant,
-    /// Whether that has been told.
+    /// Whether its beginning has been told.
     begun: bool,
     /// Who is connected, where the program carries the bytes.
     connections: BTreeSet<Connection>,
