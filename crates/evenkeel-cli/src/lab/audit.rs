@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// What logs must look like.
 pub(super) const LOGS: &str = "\
-Logs are CSV, plain or gzipped, with the columns t_s, entity (or player), x, y and if known z: a row for every frame, all with \
-the same clock. Between two rows paths are straight; a gap is no time.";
+Logs are CSV, plain or gzipped, with the columns t_s, entity (or player), x, y and if known z, none of them blank: a row for every \
+frame, all with the same clock. Between two rows paths are straight; a gap is no time.";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {

@@ -34,7 +34,8 @@ enum Owner {
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// A trace of true paths: CSV, plain or gzipped, with the columns t_s, entity (or player), x, y, and if known z, vx, vy,
-    /// vz, heading (or azimuth), angvel, status; or a recording, such as the demo's.
+    /// vz, heading (or azimuth), angvel, status; or a recording, such as the demo's. A blank cell from vx on is not known in
+    /// that row, as if there were no such column; a velocity is blank as a whole or not at all.
     #[arg(long, value_name = "FILE", conflicts_with = "motion", help_heading = "What moves")]
     trace: Option<PathBuf>,
     /// A synthetic motion instead: tank, tank-inertia, linear, circular, random, shots, spaceship.

@@ -8,10 +8,15 @@
 //! | `vx`, `vy` (`vz`) | velocity; derived from the path if left out |
 //! | `heading` or `azimuth` | radians, counter-clockwise from x |
 //! | `angvel` | radians per second; derived if left out |
-//! | `status` | BZFlag's bits: 1 alive, 64 falling |
+//! | `status` | BZFlag's bits: 1 alive, 64 falling; alive if left out |
+//!
+//! A row needs its time, its entity and its position. Any other cell may be blank: then it is not known for this row, which is
+//! treated as if there were no such column. A velocity is known as a whole or not at all: if only some of its cells are blank,
+//! that is an error. What is derived follows from the rows of the life before: the velocity from the last place, the turn rate
+//! from the last heading that is known. A heading is never made up: without one an entity has no orientation.
 //!
 //! Rows are in order of time for each entity. A path is cut into lives where the entity is not alive, where it is silent for
-//! too long, and where it jumps farther than it can have moved: by its velocity, or, if the trace has none, by how fast it
+//! too long, and where it jumps farther than it can have moved: by its velocity, or, where that is not known, by how fast it
 //! moves right before and after.
 //!
 //! A recording (`docs/RECORDING.md`) is taken as a trace too: of where its entities really were.
@@ -21,7 +26,7 @@ mod recorded;
 use super::{Entity, Life, Sample};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use csv::StringRecord;
-use evenkeel::{GlobalTime, Pose, Vec3};
+use evenkeel::{GlobalTime, Pose, Vec3, wrap_angle};
 use evenkeel_link::recording::MAGIC;
 use flate2::read::MultiGzDecoder;
 use std::collections::HashMap;
@@ -53,13 +58,13 @@ pub struct Row {
     pub seconds: f64,
     /// Where.
     pub position: Vec3,
-    /// How fast, if the trace says so.
+    /// How fast, if the row says so.
     pub velocity: Option<Vec3>,
-    /// Facing where, if the trace says so.
+    /// Facing where, if the row says so.
     pub heading: Option<f64>,
-    /// Turning how fast, if the trace says so.
+    /// Turning how fast, if the row says so.
     pub turn_rate: Option<f64>,
-    /// BZFlag's bits; alive if the trace has none.
+    /// BZFlag's bits; alive if the row has none.
     pub status: u32,
 }
 
@@ -114,11 +119,37 @@ impl Row {
         Sample { at: self.at(), pose, accelerated: self.falls() }
     }
 
+    /// How long ago another row was, in seconds by the session's clock; unknown if no time passed.
+    fn seconds_since(&self, before: &Row) -> Option<f64> {
+        Some(self.at().since(before.at()).as_secs_f64()).filter(|seconds| *seconds > 0.0)
+    }
+
     /// What it moved by since another row, in metres per second; unknown if no time passed.
     fn moved_since(&self, before: &Row) -> Option<Vec3> {
-        let seconds = self.seconds - before.seconds;
-        (seconds > 0.0).then(|| (self.position - before.position) * (1.0 / seconds))
+        Some((self.position - before.position) * (1.0 / self.seconds_since(before)?))
     }
+
+    /// What it turned by since another row, in radians per second; unknown if no time passed, or without two headings.
+    fn turned_since(&self, before: &Row) -> Option<f64> {
+        Some(wrap_angle(self.heading? - before.heading?) / self.seconds_since(before)?)
+    }
+}
+
+/// The rows of a life, with velocities and turn rates that are not known derived from the rows before, where there are any.
+pub(crate) fn with_rates(rows: &[Row]) -> Vec<Row> {
+    let (mut before, mut faced): (Option<&Row>, Option<&Row>) = (None, None);
+    let mut all = Vec::with_capacity(rows.len());
+    // Of rows at the same moment the last counts for those that follow.
+    for moment in rows.chunk_by(|a, b| a.at() == b.at()) {
+        all.extend(moment.iter().map(|row| Row {
+            velocity: row.velocity.or_else(|| row.moved_since(before?)),
+            turn_rate: row.turn_rate.or_else(|| row.turned_since(faced?)),
+            ..*row
+        }));
+        before = moment.last();
+        faced = moment.iter().rfind(|row| row.heading.is_some()).or(faced);
+    }
+    all
 }
 
 /// How fast an entity may have gone from the row at `n` of a life to the next; unknown if nothing tells. `first` is where
@@ -128,8 +159,8 @@ fn speed_at(rows: &[Row], first: usize, n: usize) -> Option<f64> {
     if let (Some(before), Some(after)) = (here.velocity, there.velocity) {
         return Some(before.length().max(after.length()));
     }
-    let before = rows[first..n].last().and_then(|row| here.moved_since(row));
-    let after = rows.get(n + 2).and_then(|row| row.moved_since(there));
+    let before = here.velocity.or_else(|| here.moved_since(rows[first..n].last()?));
+    let after = there.velocity.or_else(|| rows.get(n + 2)?.moved_since(there));
     let step = there.position - here.position;
     // Who sets off is slow before and fast after, in the same direction. Who comes back at once was never there.
     let onward = after.map_or(0.0, |after| after.dot(step) / step.length().max(f64::MIN_POSITIVE));
@@ -210,7 +241,8 @@ impl Trace {
         }
         let first = self.rows().map(|row| row.seconds).fold(f64::INFINITY, f64::min);
         let end = seconds.map_or(f64::INFINITY, |seconds| first + seconds);
-        let life = |rows: &Vec<Row>| Life::new(rows.iter().filter(|row| row.seconds <= end).map(Row::sample));
+        let life =
+            |rows: &Vec<Row>| Life::new(with_rates(rows).iter().filter(|row| row.seconds <= end).map(Row::sample));
         let entity = |(name, lives): &(String, Vec<Vec<Row>>)| Entity {
             name: name.clone(),
             lives: lives.iter().filter_map(life).collect(),
@@ -300,12 +332,24 @@ impl Columns {
         })
     }
 
+    fn cell<'a>(&self, record: &'a StringRecord, column: usize) -> Result<&'a str> {
+        record.get(column).with_context(|| format!("the row ends before column `{}`", self.names[column]))
+    }
+
     fn number(&self, record: &StringRecord, column: usize) -> Result<f64> {
-        let name = &self.names[column];
-        let text = record.get(column).with_context(|| format!("the row ends before column `{name}`"))?;
+        let (name, text) = (&self.names[column], self.cell(record, column)?);
+        ensure!(!text.is_empty(), "the column `{name}` is empty");
         let number: f64 = text.parse().map_err(|_| anyhow!("`{name}` is `{text}`, which is not a number"))?;
         ensure!(number.is_finite(), "`{name}` is {text}: every number must be finite");
         Ok(number)
+    }
+
+    /// The number in a column that may be missing or blank; a row that is too short is damaged.
+    fn optional(&self, record: &StringRecord, column: Option<usize>) -> Result<Option<f64>> {
+        match column {
+            Some(column) if !self.cell(record, column)?.is_empty() => self.number(record, column).map(Some),
+            _ => Ok(None),
+        }
     }
 
     fn sane_number(&self, record: &StringRecord, column: usize) -> Result<f64> {
@@ -319,14 +363,32 @@ impl Columns {
         Ok(Vec3::new(part(columns[0])?, part(columns[1])?, part(columns[2])?))
     }
 
+    /// The velocity, if the row has one. Half a velocity is no velocity, and not the lack of one either.
+    fn velocity(&self, record: &StringRecord) -> Result<Option<Vec3>> {
+        let Some(columns) = self.velocity else { return Ok(None) };
+        let is_blank = |column: &usize| record.get(*column).is_some_and(str::is_empty);
+        let (blank, given): (Vec<usize>, Vec<usize>) = columns.into_iter().flatten().partition(is_blank);
+        if given.is_empty() {
+            return Ok(None);
+        }
+        let names =
+            |columns: &[usize]| columns.iter().map(|c| format!("`{}`", self.names[*c])).collect::<Vec<_>>().join(", ");
+        ensure!(
+            blank.is_empty(),
+            "only a part of the velocity is given ({}, but not {}): give all of it, or none",
+            names(&given),
+            names(&blank)
+        );
+        self.vector(record, columns).map(Some)
+    }
+
     fn entity<'a>(&self, record: &'a StringRecord) -> Result<&'a str> {
         let name = record.get(self.entity).filter(|name| !name.is_empty());
         name.with_context(|| format!("the column `{}` is empty", self.names[self.entity]))
     }
 
     fn row(&self, record: &StringRecord) -> Result<Row> {
-        let optional = |column: Option<usize>| column.map(|column| self.number(record, column)).transpose();
-        let status = match optional(self.status)? {
+        let status = match self.optional(record, self.status)? {
             None => ALIVE,
             Some(bits) if bits.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&bits) => bits as u32,
             Some(bits) => bail!("`status` is {bits}, which is not a bit mask"),
@@ -336,9 +398,9 @@ impl Columns {
         Ok(Row {
             seconds,
             position: self.vector(record, self.position)?,
-            velocity: self.velocity.map(|columns| self.vector(record, columns)).transpose()?,
-            heading: optional(self.heading)?,
-            turn_rate: optional(self.turn_rate)?,
+            velocity: self.velocity(record)?,
+            heading: self.optional(record, self.heading)?,
+            turn_rate: self.optional(record, self.turn_rate)?,
             status,
         })
     }
@@ -505,5 +567,179 @@ mod tests {
         let refused = trace.truth("game.csv", None, false).unwrap_err().to_string();
         assert!(refused.contains("one row every 300 ms") && refused.contains("DR vectors"), "{refused}");
         assert!(trace.truth("game.csv", None, true).is_ok());
+    }
+
+    /// The only life of the only entity in a trace.
+    fn only_life(text: &str) -> Vec<Row> {
+        let mut entities = parse(text).unwrap().entities;
+        assert_eq!((entities.len(), entities[0].1.len()), (1, 1));
+        entities.remove(0).1.remove(0)
+    }
+
+    #[test]
+    fn a_blank_optional_cell_is_not_known() {
+        let header = "t_s,entity,x,y,z,vx,vy,vz,heading,angvel,status";
+        let whole = Row {
+            seconds: 0.5,
+            position: Vec3::new(1.0, 2.0, 3.0),
+            velocity: Some(Vec3::new(4.0, 5.0, 6.0)),
+            heading: Some(0.5),
+            turn_rate: Some(0.1),
+            status: 65,
+        };
+        for blank in ["", "  ", "\t", "\"\"", "\" \""] {
+            for (cells, wanted) in [
+                (format!("4,5,6,{blank},0.1,65"), Row { heading: None, ..whole }),
+                (format!("4,5,6,0.5,{blank},65"), Row { turn_rate: None, ..whole }),
+                (format!("4,5,6,0.5,0.1,{blank}"), Row { status: ALIVE, ..whole }),
+                (format!("{blank},{blank},{blank},0.5,0.1,65"), Row { velocity: None, ..whole }),
+            ] {
+                for end in ["\n", "\r\n"] {
+                    let text = [header, "0.5,a,1,2,3,4,5,6,0.5,0.1,65", &format!("0.5,a,1,2,3,{cells}"), ""].join(end);
+                    assert_eq!(only_life(&text), [whole, wanted], "{text:?}");
+                }
+            }
+        }
+        let flat = only_life("t_s,player,x,y,vx,vy,azimuth\r\n0,a,1,2,3,4,\r\n0.1,a,1,2,,,\r\n");
+        assert_eq!(flat.iter().map(|row| row.velocity.is_some()).collect::<Vec<_>>(), [true, false]);
+        assert!(flat.iter().all(|row| row.heading.is_none()));
+    }
+
+    #[test]
+    fn what_a_row_needs_must_not_be_blank() {
+        let text = |header: &str, row: &str| format!("{header}\n0,a,1,2,3,4,5,6\n{row}\n");
+        let header = "t_s,entity,x,y,z,vx,vy,vz";
+        for (row, wanted) in [
+            (",a,1,2,3,4,5,6", "the column `t_s` is empty"),
+            ("1, ,1,2,3,4,5,6", "the column `entity` is empty"),
+            ("1,a,,2,3,4,5,6", "the column `x` is empty"),
+            ("1,a,1,  ,3,4,5,6", "the column `y` is empty"),
+            ("1,a,1,2,,4,5,6", "the column `z` is empty"),
+            (
+                "1,a,1,2,3,,5,6",
+                "only a part of the velocity is given (`vy`, `vz`, but not `vx`): give all of it, or none",
+            ),
+            (
+                "1,a,1,2,3,4, ,6",
+                "only a part of the velocity is given (`vx`, `vz`, but not `vy`): give all of it, or none",
+            ),
+            (
+                "1,a,1,2,3,,5,",
+                "only a part of the velocity is given (`vy`, but not `vx`, `vz`): give all of it, or none",
+            ),
+            ("1,a,1,2,3,4,5", "the row ends before column `vz`"),
+        ] {
+            assert_eq!(error(&text(header, row)), format!("game.csv, line 3: {wanted}"));
+        }
+        assert!(
+            error(&text("t_s,player,x,y,z,a,b,c", "1,,1,2,3,4,5,6")).contains("line 3: the column `player` is empty")
+        );
+    }
+
+    #[test]
+    fn one_velocity_of_two_tells_a_teleport() {
+        let lives = |cells: [&str; 2]| {
+            let [here, there] = cells;
+            let text = format!("t_s,entity,x,y,vx,vy\n0,a,0,0,{here}\n0.05,a,80,0,{there}\n");
+            parse(&text).unwrap().entities.remove(0).1.len()
+        };
+        assert_eq!([lives(["10,0", ","]), lives([",", "10,0"]), lives([",", ","])], [2, 2, 1]);
+        assert_eq!([lives(["900,0", ","]), lives([",", "900,0"])], [1, 1]);
+    }
+
+    #[test]
+    fn what_is_not_known_is_derived_from_the_rows_before() {
+        let text = "t_s,entity,x,y,vx,vy,heading,angvel\n\
+                    0,a,0,0,,,0.1,\n0.05,a,1,0,,,,0.7\n0.1,a,3,0,7,0,0.2,\n0.1,a,3,0,,,0.2,\n0.15,a,4,0,8,0,0.3,0.9\n";
+        let trace = parse(text).unwrap();
+        let life = trace.truth("game.csv", None, false).unwrap().remove(0).lives.remove(0);
+        let said = |sample: &Sample| {
+            let motion = sample.pose.motion(evenkeel::MotionKind::Linear);
+            let round = |x: f64| (x * 1e6).round() / 1e6;
+            (round(motion.velocity_at(0.0).x), round(motion.attitude.heading()), round(motion.attitude.turn_rate()))
+        };
+        let wanted = [(0.0, 0.1, 0.0), (20.0, 0.0, 0.0), (40.0, 0.2, 1.0), (8.0, 0.3, 0.9)];
+        assert_eq!(life.samples().iter().map(said).collect::<Vec<_>>(), wanted);
+        assert_eq!(life.samples()[1].pose.attitude(), evenkeel::Attitude::None);
+    }
+
+    /// Two tanks for twenty seconds, with the velocity, the heading and the turn rate of those rows that know them.
+    fn tanks(knows: impl Fn(usize) -> [bool; 3]) -> String {
+        let mut text = String::from("t_s,entity,x,y,vx,vy,heading,angvel\r\n");
+        for entity in crate::workload::Motion::Tank.entities(2, 20.0, 3) {
+            for (n, sample) in entity.lives[0].samples().iter().enumerate() {
+                let motion = sample.pose.motion(evenkeel::MotionKind::Linear);
+                let (place, velocity) = (motion.position, motion.velocity_at(0.0));
+                let [moves, faces, turns] = knows(n);
+                let cell = |known: bool, x: f64| if known { x.to_string() } else { String::new() };
+                let cells = [
+                    sample.at.as_secs_f64().to_string(),
+                    entity.name.clone(),
+                    place.x.to_string(),
+                    place.y.to_string(),
+                    cell(moves, velocity.x),
+                    cell(moves, velocity.y),
+                    cell(faces, motion.attitude.heading()),
+                    cell(turns, motion.attitude.turn_rate()),
+                ];
+                text += &(cells.join(",") + "\r\n");
+            }
+        }
+        text
+    }
+
+    /// A short comparison on such a trace: what `base` and `even` achieve.
+    fn compared(name: &str, text: &str, rules: crate::world::Rules) -> Vec<crate::experiment::Row> {
+        use crate::experiment::{Settings, Source, run};
+        let path = std::env::temp_dir().join(format!("evenkeel-trace-{}-{name}.csv", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        let source = Source::Trace { path: path.clone(), max_gap: 1.0, force: false };
+        let policies = ["base", "even"].map(String::from).to_vec();
+        let settings = Settings { source, policies, trim: false, rules, ..Settings::default() };
+        let findings = run(&settings.over(&[100.0, 20.0], 0.0, 0.0), &|_| ());
+        std::fs::remove_file(&path).unwrap();
+        findings.unwrap().rows
+    }
+
+    #[test]
+    fn a_trace_with_blanks_is_compared_like_one_without() {
+        use crate::world::{Rules, VectorKind};
+        let whole = tanks(|_| [true; 3]);
+        let holes = tanks(|n| [n % 3 != 1, n % 7 < 4, n % 5 < 2]);
+        for (_, vector) in VectorKind::ALL {
+            for relays in [false, true] {
+                let rules = Rules { vector, relays, ..Rules::default() };
+                let [whole, holes] =
+                    [("whole", &whole), ("holes", &holes)].map(|(name, text)| compared(name, text, rules));
+                assert!(holes.iter().all(|row| row.mean.is_finite() && row.vectors_sent > 0.0), "{rules:?}: {holes:?}");
+                let (whole, holes) = (&whole[0], &holes[0]);
+                let (vectors, mean) = (holes.vectors_sent / whole.vectors_sent, holes.mean / whole.mean);
+                assert!(vectors < 1.6 && mean < 1.25, "{rules:?}: {vectors} times the vectors, {mean} times the error");
+            }
+        }
+    }
+
+    #[test]
+    fn a_blank_column_is_no_column() {
+        let blank = tanks(|_| [false; 3]);
+        let none: String =
+            blank.lines().map(|line| line.split(',').take(4).collect::<Vec<_>>().join(",") + "\n").collect();
+        let rules = crate::world::Rules::default();
+        let [blank, none] = [("blank", blank), ("none", none)].map(|(name, text)| compared(name, &text, rules));
+        assert_eq!(blank, none);
+    }
+
+    #[test]
+    fn a_sender_would_derive_the_same() {
+        use crate::world::{Fleet, Rules};
+        let truth = parse(&tanks(|_| [false, true, false])).unwrap().truth("game.csv", None, false).unwrap();
+        let bare =
+            |life: &Life| Life::new(life.samples().iter().map(|s| Sample { pose: s.pose.without_rates(), ..*s }));
+        let bare = |entity: &Entity| Entity { lives: entity.lives.iter().filter_map(bare).collect(), ..entity.clone() };
+        let left_open: Vec<Entity> = truth.iter().map(bare).collect();
+        let [derived, left_open] =
+            [truth, left_open].map(|all| Fleet::new("all".into(), all, &Rules::default()).unwrap());
+        assert!((0..2).all(|life| derived.exported(life) == left_open.exported(life)));
+        assert!(derived.exported(0).len() > 20);
     }
 }

@@ -1,11 +1,11 @@
 //! What one sender owns, and what it exports of it: the yardstick for every policy.
 
-use crate::workload::{Entity, Life};
+use crate::workload::{Entity, Life, Sample};
 use anyhow::Result;
 use evenkeel::wire::Format;
 use evenkeel::{
-    Cause, EntityConfig, EntityId, GlobalTime, Motion, MotionKind, Placing, Sender, SenderConfig, SenderError,
-    Threshold, Vec3,
+    Attitude, Cause, EntityConfig, EntityId, GlobalTime, Motion, MotionKind, Placing, Sender, SenderConfig,
+    SenderError, Threshold, Vec3,
 };
 
 /// Which motion vectors carry.
@@ -13,7 +13,7 @@ use evenkeel::{
 pub enum VectorKind {
     /// Straight lines, whatever happens.
     Linear,
-    /// Arcs along the heading; parabolas for what falls or is under thrust.
+    /// Arcs along the heading, lines where it is not known; parabolas for what falls or is under thrust.
     Arc,
     /// Whatever fits the pose best.
     #[default]
@@ -29,12 +29,13 @@ impl VectorKind {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 
-    fn motion(self, accelerated: bool) -> MotionKind {
-        match (self, accelerated) {
-            (Self::Linear, _) => MotionKind::Linear,
-            (Self::Arc, true) => MotionKind::Accelerated,
-            (Self::Arc, false) => MotionKind::Circular,
-            (Self::Auto, _) => MotionKind::Auto,
+    fn motion(self, sample: &Sample) -> MotionKind {
+        match self {
+            Self::Linear => MotionKind::Linear,
+            Self::Arc if sample.accelerated => MotionKind::Accelerated,
+            Self::Arc if sample.pose.attitude() == Attitude::None => MotionKind::Linear,
+            Self::Arc => MotionKind::Circular,
+            Self::Auto => MotionKind::Auto,
         }
     }
 }
@@ -190,7 +191,7 @@ impl Owner {
     /// Tells the sender what is real at a moment.
     pub(super) fn observe(&mut self, fleet: &Fleet, moment: &Moment) -> Result<Option<Cause>> {
         let sample = &fleet.lives[moment.life].samples()[moment.sample];
-        let (id, kind) = (id_of(moment.life), self.rules.vector.motion(sample.accelerated));
+        let (id, kind) = (id_of(moment.life), self.rules.vector.motion(sample));
         let config = EntityConfig { threshold: self.rules.threshold, kind };
         if moment.sample == 0 {
             self.sender.add_entity(id, config, moment.at)?;
