@@ -136,6 +136,7 @@ impl Contender for Evenkeel {
             return Ok(());
         }
         self.waited -= self.setup.every;
+        self.sender.handle_timeout(now);
         while let Some(datagram) = self.sender.poll_transmit(now) {
             let (receiver, bytes) = (datagram.to.0 as usize - 1, Bytes::copy_from_slice(datagram.bytes));
             self.outbox.push(Parcel { receiver, channel: 0, reliable: false, bytes });

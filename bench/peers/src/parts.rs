@@ -3,7 +3,7 @@
 use bevy_ecs::prelude::*;
 use bevy_replicon::bytes::{Buf, Bytes};
 use bevy_replicon::shared::replication::registry::ctx::{SerializeCtx, WriteCtx};
-use evenkeel::wire::{BitReader, Body, Format, parse_body};
+use evenkeel::wire::{BODY_BYTES, BitReader, BitWriter, Format, emit_absolute, parse_body};
 use evenkeel::{GlobalTime, Motion, MotionKind, Pose, State, Vec3};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -48,8 +48,10 @@ pub fn read_moving(_: &mut WriteCtx, message: &mut Bytes) -> Result<Moving> {
 
 fn encode(motion: &Motion, message: &mut Vec<u8>) -> Result<()> {
     let quantised = FORMAT.quantise(motion, GlobalTime::ZERO)?;
-    let body = Body::absolute(&FORMAT, &quantised);
-    message.extend_from_slice(&body.as_bytes()[..body.len_bits().div_ceil(8)]);
+    let mut body = [0; BODY_BYTES];
+    let mut writer = BitWriter::new(&mut body);
+    emit_absolute(&FORMAT, &quantised, &mut writer)?;
+    message.extend_from_slice(writer.as_bytes());
     Ok(())
 }
 

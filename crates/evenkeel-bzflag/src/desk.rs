@@ -129,7 +129,9 @@ impl Desk {
             ..ReceiverConfig::default()
         };
         let mut receiver = Receiver::new(config).expect("the settings above can work");
-        if receiver.add_sender(RELAY, format(), now).is_ok() && self.sender.add_receiver(client, now).is_ok() {
+        if receiver.add_sender(RELAY, self.sender.agreement(), now).is_ok()
+            && self.sender.add_receiver(client, now).is_ok()
+        {
             let stand_in = StandIn { receiver, delay: Duration::ZERO, lived: now, receipts: VecDeque::new() };
             self.stand_ins.insert(client, stand_in);
         }
@@ -195,6 +197,7 @@ impl Desk {
     /// Hands out what clients are to be told by now.
     pub fn poll(&mut self, now: GlobalTime, told: &mut Vec<Told>) {
         self.take_receipts(now);
+        self.sender.handle_timeout(now);
         while let Some(datagram) = self.sender.poll_transmit(now) {
             let to = datagram.to;
             let Some(stand_in) = self.stand_ins.get_mut(&to) else { continue };

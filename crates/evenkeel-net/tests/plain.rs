@@ -132,8 +132,7 @@ async fn a_welcome_that_cannot_be_used_is_no_secret() {
     let strange = Welcome {
         you: HostId(1),
         secret: 1,
-        format: vec![255; 3],
-        placing: evenkeel::Placing::default().into(),
+        agreement: vec![255; 3],
         model: Model::ClientServer,
         peers_policy: ("base".into(), String::new()),
         leader: SERVER,

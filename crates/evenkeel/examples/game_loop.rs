@@ -82,6 +82,7 @@ impl Host {
             self.join(now)?;
         }
         self.sender.observe(EntityId(self.id.0), drive(self.id, now), now)?;
+        self.sender.handle_timeout(now);
         while let Some(datagram) = self.sender.poll_transmit(now) {
             out.push_back((millis + DELAY_MS, datagram.to, datagram.bytes.to_vec()));
         }
@@ -93,7 +94,7 @@ impl Host {
 
     /// Once the time is known: listen before anything is sent, then offer the own tank.
     fn join(&mut self, now: GlobalTime) -> Result<(), Box<dyn Error>> {
-        self.receiver.add_sender(self.other, *self.sender.format(), now)?;
+        self.receiver.add_sender(self.other, self.sender.agreement(), now)?;
         self.sender.add_receiver(self.other, now)?;
         self.sender.add_entity(EntityId(self.id.0), Threshold::within(0.1).turning(0.05), now)?;
         self.joined = true;

@@ -99,7 +99,7 @@ impl Host {
         let (id, other) = (HostId(id), HostId(1 - id));
         let mut sender = Sender::new(SenderConfig::default())?;
         let mut receiver = Receiver::new(ReceiverConfig::default())?;
-        receiver.add_sender(other, *sender.format(), now)?;
+        receiver.add_sender(other, sender.agreement(), now)?;
         sender.add_receiver(other, now)?;
         sender.add_entity(EntityId(id.0), Threshold::within(0.05).turning(0.05), now)?;
         let mut lags = LagTable::default();
@@ -140,6 +140,7 @@ impl Host {
         self.site.advance(now)?;
         let motion = self.site.late().motion(self.site.late_past_tick());
         self.sender.observe_motion(EntityId(self.id.0), &motion, now)?;
+        self.sender.handle_timeout(now);
         while let Some(datagram) = self.sender.poll_transmit(now) {
             send(network, datagram.to, Message::Datagram(datagram.bytes.to_vec()), now);
         }

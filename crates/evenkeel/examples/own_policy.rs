@@ -47,7 +47,7 @@ fn run(policy: Box<dyn Policy>) -> Result<Fairness, Box<dyn Error>> {
     for host in (1..).map(HostId).take(DELAYS_MS.len()) {
         sender.add_receiver(host, now)?;
         let mut receiver = Receiver::new(ReceiverConfig::default())?;
-        receiver.add_sender(OWNER, *sender.format(), now)?;
+        receiver.add_sender(OWNER, sender.agreement(), now)?;
         receivers.insert(host, receiver);
     }
     // (when, count) -> (the receiver at one end, whether it goes to the sender, bytes)
@@ -68,6 +68,7 @@ fn run(policy: Box<dyn Policy>) -> Result<Fairness, Box<dyn Error>> {
         }
         sender.observe(TANK, Pose::at(position).moving(velocity), now)?;
         let delay = |host: HostId| Duration::from_millis(DELAYS_MS[host.0 as usize - 1]);
+        sender.handle_timeout(now);
         while let Some(datagram) = sender.poll_transmit(now) {
             count += 1;
             network.insert((now + delay(datagram.to), count), (datagram.to, false, datagram.bytes.to_vec()));

@@ -16,6 +16,10 @@ use crate::motion::State;
 /// struct Ground;
 ///
 /// impl Constraint for Ground {
+///     fn id(&self) -> u64 {
+///         0x6772_6F75_6E64 // "ground"
+///     }
+///
 ///     fn constrain(&self, _entity: EntityId, state: &mut State) {
 ///         if state.position.z < 0.0 {
 ///             state.position.z = 0.0;
@@ -25,6 +29,15 @@ use crate::motion::State;
 /// }
 /// ```
 pub trait Constraint: Send + Sync {
+    /// Names it, with its settings: two constraints that ever answer differently must have different ids, none of them 0. Both
+    /// ends compare theirs when they meet.
+    fn id(&self) -> u64;
+
     /// Corrects an extrapolated state.
     fn constrain(&self, entity: EntityId, state: &mut State);
+}
+
+/// The id of a constraint, or 0 for none.
+pub(crate) fn constraint_id(constraint: Option<&dyn Constraint>) -> u64 {
+    constraint.map_or(0, Constraint::id)
 }

@@ -19,7 +19,7 @@
 //! sender.add_receiver(PLAYER, now)?;
 //! sender.add_entity(TANK, Threshold::within(0.1).turning(0.05), now)?;
 //! let mut receiver = Receiver::new(ReceiverConfig::default())?; // at everybody else
-//! receiver.add_sender(OWNER, *sender.format(), now)?;
+//! receiver.add_sender(OWNER, sender.agreement(), now)?;
 //!
 //! for tick in 0..60 {
 //!     now = GlobalTime::from_millis(tick * 16);
@@ -94,7 +94,7 @@ pub use clock::Clock;
 pub use constraint::Constraint;
 pub use decision::{DecisionConfig, DecisionEvent, DecisionPoint, Synchronisation};
 pub use geometry::{Quat, Vec3, quick_heading, wrap_angle};
-pub use ids::{EntityId, HostId};
+pub use ids::{EntityId, HostId, VectorNumber};
 pub use lag::{ActionKind, Lag, LagChange, LagPolicy, LagTable, LocalSite};
 pub use ledger::{ClockRule, Fairness, Ledger, Placing, Relevance};
 pub use motion::{Attitude, Course, Law, Motion, MotionKind, Pose, State};

@@ -53,7 +53,7 @@ impl World {
         for host in 0..RECEIVERS {
             sender.add_receiver(HostId(host), now).unwrap();
             let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
-            receiver.add_sender(OWNER, format, now).unwrap();
+            receiver.add_sender(OWNER, receiver.agreement(&format), now).unwrap();
             receivers.push(receiver);
         }
         Self { sender, receivers, now, tick: 0, down: VecDeque::new(), up: VecDeque::new() }
@@ -75,6 +75,7 @@ impl World {
         });
         let mut sent = Packets::new();
         count.transmit = allocations(|| {
+            sender.handle_timeout(now);
             while let Some(datagram) = sender.poll_transmit(now) {
                 opt_out(|| sent.push((datagram.to, datagram.bytes.to_vec())));
             }

@@ -79,7 +79,7 @@ fn the_three_clock_rules_count_from_generation_arrival_and_arrival_less_delay() 
         x - 10.0 * world.now.as_secs_f64()
     };
     assert!(place(ClockRule::Global).abs() < 1e-9);
-    assert!((place(ClockRule::Local) + 1.0).abs() < 1e-9, "100 ms late at 10 m/s");
+    assert!((place(ClockRule::Local) + 1.0).abs() < 2e-4, "100 ms late at 10 m/s, to a stamp of the wire");
     assert!(place(ClockRule::OneWay).abs() < 0.02, "the delay is estimated, to a tick of this test");
 }
 
@@ -248,8 +248,8 @@ fn an_entity_changes_hands_and_late_words_of_its_old_owner_are_ignored() {
     };
     let (mut old, mut new) = (new_sender(), new_sender());
     let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
-    receiver.add_sender(HostId(10), format, at(0)).unwrap();
-    receiver.add_sender(HostId(11), format, at(0)).unwrap();
+    receiver.add_sender(HostId(10), receiver.agreement(&format), at(0)).unwrap();
+    receiver.add_sender(HostId(11), receiver.agreement(&format), at(0)).unwrap();
     let say = |sender: &mut Sender, x: f64, t: i64| {
         sender.observe(TANK, Pose::at(Vec3::new(x, 0.0, 0.0)).moving(Vec3::ZERO), at(t)).unwrap();
         sender.poll_transmit(at(t)).map(|d| d.bytes.to_vec()).unwrap_or_default()
@@ -278,7 +278,7 @@ fn an_entity_changes_hands_and_late_words_of_its_old_owner_are_ignored() {
 fn nobody_moves_what_was_granted_to_another() {
     let config = ReceiverConfig { require_grants: true, ..ReceiverConfig::default() };
     let mut receiver = Receiver::new(config).unwrap();
-    receiver.add_sender(SENDER, Format::default(), at(0)).unwrap();
+    receiver.add_sender(SENDER, receiver.agreement(&Format::default()), at(0)).unwrap();
     let mut sender = Sender::new(SenderConfig::default()).unwrap();
     sender.add_receiver(HostId(0), at(0)).unwrap();
     sender.add_entity(TANK, Threshold::within(0.1), at(0)).unwrap();
@@ -297,8 +297,8 @@ fn what_an_owner_says_too_early_is_taken_in_with_its_grant() {
     let config = ReceiverConfig { require_grants: true, ..ReceiverConfig::default() };
     let mut receiver = Receiver::new(config).unwrap();
     let (owner, thief) = (HostId(10), HostId(11));
-    receiver.add_sender(owner, Format::default(), at(0)).unwrap();
-    receiver.add_sender(thief, Format::default(), at(0)).unwrap();
+    receiver.add_sender(owner, receiver.agreement(&Format::default()), at(0)).unwrap();
+    receiver.add_sender(thief, receiver.agreement(&Format::default()), at(0)).unwrap();
     let say = |receiver: &mut Receiver, from: HostId, x: f64| {
         let mut sender = Sender::new(SenderConfig::default()).unwrap();
         sender.add_receiver(HostId(0), at(0)).unwrap();
@@ -407,6 +407,10 @@ fn a_policy_may_act_between_triggers() {
 struct Ground;
 
 impl Constraint for Ground {
+    fn id(&self) -> u64 {
+        7
+    }
+
     fn constrain(&self, _entity: EntityId, state: &mut State) {
         state.position.z = state.position.z.max(0.0);
     }
@@ -480,7 +484,7 @@ fn a_relay_passes_vectors_on_as_they_were_generated() {
     let mut owner = with_tank(World::new(SenderConfig::default(), &[60]));
     let mut relay = Sender::new(SenderConfig::default()).unwrap();
     let mut far = Receiver::new(ReceiverConfig::default()).unwrap();
-    far.add_sender(HostId(0), Format::default(), at(0)).unwrap();
+    far.add_sender(HostId(0), far.agreement(&Format::default()), at(0)).unwrap();
     relay.add_receiver(HostId(5), at(0)).unwrap();
     relay.add_entity(TANK, Threshold::within(0.1), at(0)).unwrap();
     for _ in 0..2_000 {
@@ -489,6 +493,7 @@ fn a_relay_passes_vectors_on_as_they_were_generated() {
             let (generated, motion) = owner.receivers[0].newest(entity).unwrap();
             relay.relay(entity, &motion, generated, owner.now).unwrap();
         }
+        relay.handle_timeout(owner.now);
         while let Some(datagram) = relay.poll_transmit(owner.now) {
             far.handle_datagram(HostId(0), datagram.bytes, owner.now).unwrap();
         }
@@ -504,13 +509,14 @@ fn a_liar_that_adds_a_second_is_booked_at_what_is_possible() {
     let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
     sender.add_receiver(HostId(0), at(0)).unwrap();
     sender.add_entity(TANK, Threshold::within(0.1), at(0)).unwrap();
-    receiver.add_sender(SENDER, Format::lossless(), at(0)).unwrap();
+    receiver.add_sender(SENDER, receiver.agreement(&Format::lossless()), at(0)).unwrap();
     let mut bounded = 0;
     for i in 0..100 {
         let now = at(i * 200);
         drive(&mut sender, now);
         // Receptions happen by a clock that is a second ahead once the lie begins.
         let lie = if i < 20 { ms(0) } else { Duration::from_secs(1) };
+        sender.handle_timeout(now);
         while let Some(datagram) = sender.poll_transmit(now) {
             receiver.handle_datagram(SENDER, datagram.bytes, now + ms(40) + lie).unwrap();
         }
@@ -551,11 +557,12 @@ fn a_receiver_that_forgot_everything_recovers_by_itself() {
     world.run(2_000, drive);
     // It restarts under the same name; the sender still codes against what it had acknowledged.
     let mut fresh = Receiver::new(ReceiverConfig::default()).unwrap();
-    fresh.add_sender(SENDER, Format::default(), world.now).unwrap();
+    fresh.add_sender(SENDER, fresh.agreement(&Format::default()), world.now).unwrap();
     let mut refused = 0;
     for _ in 0..4_000 {
         world.now += ms(1);
         drive(&mut world.sender, world.now);
+        world.sender.handle_timeout(world.now);
         while let Some(datagram) = world.sender.poll_transmit(world.now) {
             refused += usize::from(fresh.handle_datagram(SENDER, datagram.bytes, world.now).is_err());
         }

@@ -50,7 +50,7 @@ fn mean_error(trust_receipts: bool, subject: Subject) -> f64 {
     sender.add_entity(TANK, Threshold::within(0.1), at(0)).unwrap();
     let listener = || {
         let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
-        receiver.add_sender(SENDER, Format::default(), at(0)).unwrap();
+        receiver.add_sender(SENDER, receiver.agreement(&Format::default()), at(0)).unwrap();
         receiver
     };
     let mut receivers = [listener(), listener(), listener()];
@@ -75,6 +75,7 @@ fn mean_error(trust_receipts: bool, subject: Subject) -> f64 {
             receivers[i].handle_datagram(SENDER, &bytes, now + lie(i)).unwrap();
         }
         packets += 1;
+        sender.handle_timeout(now);
         while let Some(datagram) = sender.poll_transmit(now) {
             let i = datagram.to.0 as usize;
             packets += 1;

@@ -1,6 +1,6 @@
 //! A sender under load: entities that keep changing course, receivers that acknowledge everything and show nothing.
 
-use evenkeel::wire::datagram::{ReceiptEntry, ReceiptsHeader, VectorsHeader};
+use evenkeel::wire::datagram::{Proof, ReceiptEntry, ReceiptsHeader, Stamp, Taken, VectorsHeader};
 use evenkeel::wire::{BitReader, BitWriter, Format};
 use evenkeel::{Duration, EntityId, GlobalTime, HostId, Pose, Sender, SenderConfig, Threshold, Vec3};
 use std::collections::VecDeque;
@@ -10,6 +10,13 @@ const TICK: Duration = Duration::from_millis(50);
 /// Datagrams arrive after so many ticks, and so do receipts.
 const DELAY_TICKS: usize = 2;
 
+/// A datagram on its way to a receiver, as it will be acknowledged.
+struct Arriving {
+    to: HostId,
+    header: VectorsHeader,
+    entry: ReceiptEntry,
+}
+
 /// A sender with its entities.
 pub(super) struct Load {
     pub(super) sender: Sender,
@@ -17,9 +24,13 @@ pub(super) struct Load {
     tick: u64,
     poses: Vec<Pose>,
     /// What each receiver got in the ticks before, as it will acknowledge it.
-    arriving: VecDeque<Vec<(HostId, u16, ReceiptEntry)>>,
-    spare: Vec<Vec<(HostId, u16, ReceiptEntry)>>,
-    receipts_sent: u16,
+    arriving: VecDeque<Vec<Arriving>>,
+    spare: Vec<Vec<Arriving>>,
+    /// The header each receiver got last.
+    headers: Vec<Option<VectorsHeader>>,
+    /// Stands for how receivers place things.
+    terms: u8,
+    receipts_sent: u8,
 }
 
 impl Load {
@@ -35,7 +46,10 @@ impl Load {
             sender.add_entity(EntityId(i), threshold, now).expect("within limits");
         }
         let poses = vec![Pose::at(Vec3::ZERO); entities as usize];
-        Self { sender, now, tick: 0, poses, arriving: VecDeque::new(), spare: Vec::new(), receipts_sent: 0 }
+        let terms = sender.agreement().terms();
+        let headers = vec![None; receivers as usize];
+        let (arriving, spare) = (VecDeque::new(), Vec::new());
+        Self { sender, now, tick: 0, poses, arriving, spare, headers, terms, receipts_sent: 0 }
     }
 
     /// Time goes on by a tick. Entities for which `due` holds change course, the others stay on the exported path.
@@ -67,13 +81,16 @@ impl Load {
         let mut bytes = 0;
         let mut arriving = self.spare.pop().unwrap_or_default();
         arriving.clear();
-        let delay = TICK * DELAY_TICKS as i64;
+        let delay = Stamp::at(self.now + TICK * DELAY_TICKS as i64).units_since(Stamp::at(self.now));
+        self.sender.handle_timeout(self.now);
         while let Some(datagram) = self.sender.poll_transmit(self.now) {
             bytes += datagram.bytes.len();
             // The few bytes of the header are all that an acknowledgement needs.
-            if let Ok(header) = VectorsHeader::parse(&mut BitReader::new(datagram.bytes)) {
-                let (number, nonce) = (header.number, header.nonce);
-                arriving.push((datagram.to, header.stream, ReceiptEntry { number, nonce, complete: true, delay }));
+            let before = &mut self.headers[datagram.to.0 as usize];
+            if let Ok(header) = VectorsHeader::parse_after(before.as_ref(), &mut BitReader::new(datagram.bytes)) {
+                let entry = ReceiptEntry { number: header.number as u16, taken: Taken::All, delay };
+                arriving.push(Arriving { to: datagram.to, header, entry });
+                *before = Some(header);
             }
         }
         self.arriving.push_back(arriving);
@@ -86,13 +103,11 @@ impl Load {
             return Vec::new();
         }
         let mut entries = self.arriving.pop_front().unwrap_or_default();
-        entries.sort_by_key(|(host, ..)| *host);
+        entries.sort_by_key(|arriving| arriving.to);
         self.receipts_sent = self.receipts_sent.wrapping_add(1);
-        let (number, sent) = (self.receipts_sent, self.now - TICK * DELAY_TICKS as i64);
-        let by_host = entries.chunk_by(|a, b| a.0 == b.0);
-        let receipts = by_host
-            .map(|chunk| (chunk[0].0, receipt(&ReceiptsHeader { stream: chunk[0].1, number, sent }, chunk)))
-            .collect();
+        let (number, terms) = (self.receipts_sent, self.terms);
+        let by_host = entries.chunk_by(|a, b| a.to == b.to);
+        let receipts = by_host.map(|chunk| (chunk[0].to, receipt(number, terms, chunk))).collect();
         self.spare.push(entries);
         receipts
     }
@@ -109,15 +124,19 @@ impl Load {
     }
 }
 
-fn receipt(header: &ReceiptsHeader, entries: &[(HostId, u16, ReceiptEntry)]) -> Vec<u8> {
-    let mut buffer = vec![0; 64 + entries.len() * 16];
+fn receipt(number: u8, terms: u8, arrived: &[Arriving]) -> Vec<u8> {
+    let mut buffer = vec![0; 64 + arrived.len() * 16];
     let mut w = BitWriter::new(&mut buffer);
+    let stream = arrived[0].header.stream;
+    let mut proof = Proof::new(&stream);
+    arrived.iter().for_each(|arrived| proof.add(arrived.entry.taken, arrived.header.nonce));
+    let header = ReceiptsHeader { stream: stream.tag() as u8, number, terms, proof: proof.value(), held: 0 };
     let mut before = None;
     let mut emit = || {
         header.emit(&mut w)?;
-        for (.., entry) in entries {
+        for Arriving { entry, .. } in arrived {
             entry.emit(before, &mut w)?;
-            before = Some(entry.number);
+            before = Some(entry);
         }
         Ok::<_, evenkeel::wire::Full>(w.len_bytes())
     };

@@ -6,11 +6,14 @@ mod accuracy;
 mod load;
 mod rollback;
 mod sending;
+mod traffic;
 
 pub use accuracy::{IntegralClass, integral_classes};
 pub use rollback::{Rollback, rollback};
 pub use sending::{AllDue, CountAllocations, Idle, Million, all_due, idle, million};
+pub use traffic::eight_players;
 
+use crate::world::Traffic;
 use crate::{clock, wire};
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
@@ -41,6 +44,8 @@ pub struct Figures {
     pub integral: Vec<IntegralClass>,
     /// Bytes per vector on each trace.
     pub wire: Vec<(&'static str, wire::WireSize)>,
+    /// Eight players told to one receiver.
+    pub traffic: Traffic,
     /// Everything due.
     pub all_due: AllDue,
     /// Everything due, without errors being booked.
@@ -63,6 +68,7 @@ pub fn run(options: &Options<'_>) -> Result<Figures> {
     step("bytes on the wire");
     let measure = |name| Ok((name, wire::measure(&trace(&options.data, name)?)?));
     let wire = TRACES.into_iter().map(measure).collect::<Result<_>>()?;
+    let traffic = eight_players(&options.data)?;
     step("sending, everything due");
     let without_books = all_due(40, false, None);
     let all_due = all_due(40, true, options.count);
@@ -74,7 +80,7 @@ pub fn run(options: &Options<'_>) -> Result<Figures> {
     let rollback = rollback(200)?;
     step("clock");
     let clock = clock::measure(options.clock_runs, 1)?;
-    Ok(Figures { integral, wire, all_due, without_books, idle, million, rollback, clock })
+    Ok(Figures { integral, wire, traffic, all_due, without_books, idle, million, rollback, clock })
 }
 
 /// The file of a recorded game, by its name.
@@ -110,7 +116,7 @@ impl Figures {
             paths.iter().map(|p| (p.path.clone(), json!(of(p)))).collect::<Map<_, _>>().into()
         };
         let paths = &self.clock.paths;
-        json!({
+        let mut figures = json!({
             "version": JSON_VERSION,
             "program": env!("CARGO_PKG_VERSION"),
             "integral_worst_relative_error": self.integral.iter().map(|c| (c.name.to_string(), json!(c.worst))).collect::<Map<_, _>>(),
@@ -122,7 +128,6 @@ impl Figures {
                 "absolute": size.absolute_bytes,
                 "baseline_by_age_ms": size.against_bytes.iter().map(|(age, b)| (age.to_string(), json!(b))).collect::<Map<_, _>>(),
             }))).collect::<Map<_, _>>(),
-            "datagram_header_bytes": datagram_header_bytes(),
             "ratio_sending_to_packing": self.all_due.ratio(),
             "ns_per_pair_sending": self.all_due.ns_per_pair_sending,
             "ns_per_pair_packing": self.all_due.ns_per_pair_packing,
@@ -156,27 +161,13 @@ impl Figures {
             "clock_backward_ticks": paths.iter().map(|p| u64::from(p.backward_ticks)).sum::<u64>(),
             "clock_memory_bytes": paths.iter().map(|p| p.memory_bytes).max(),
             "clock_ratio_to_naive_exchange": self.clock.cost.multiple(),
-        })
+        });
+        // One macro holds only so many keys.
+        figures["datagram_header_bytes"] = json!(self.traffic.datagram_header_bytes());
+        figures["receipt_bytes_per_datagram"] = json!(self.traffic.receipt_bytes_per_datagram());
+        figures["bytes_per_second_eight_players"] = json!(self.traffic.bytes_per_second());
+        figures
     }
-}
-
-/// What a datagram costs before its first record: the header with an acknowledgement of a few milliseconds' age.
-fn datagram_header_bytes() -> f64 {
-    use evenkeel::wire::BitWriter;
-    use evenkeel::wire::datagram::{Acknowledged, VectorsHeader};
-    let age = evenkeel::Duration::from_millis(8);
-    let header = VectorsHeader {
-        fingerprint: 0,
-        stream: 0,
-        number: 0,
-        nonce: 0,
-        sent: evenkeel::GlobalTime::ZERO,
-        acknowledged: Some(Acknowledged { receipt: 0, age }),
-    };
-    let mut buffer = [0; 64];
-    let mut w = BitWriter::new(&mut buffer);
-    let _ = header.emit(&mut w);
-    w.len_bits() as f64 / 8.0
 }
 
 impl fmt::Display for Figures {
@@ -206,7 +197,11 @@ impl Figures {
             let against: Vec<_> = size.against_bytes.iter().map(|(_, bytes)| format!("{bytes:>8.2}")).collect();
             writeln!(f, "  {:<18} {:>8} {:>6.2} {}", name, size.vectors, size.absolute_bytes, against.join(" "))?;
         }
-        writeln!(f, "  datagram header    {:>15.1}", datagram_header_bytes())
+        let traffic = &self.traffic;
+        writeln!(f, "\nEight players of bzflag-dense-a to one receiver at 100 ms, everything sent, both ways")?;
+        writeln!(f, "  datagram header (target 10) {:>21.2} bytes", traffic.datagram_header_bytes())?;
+        writeln!(f, "  receipts, per datagram      {:>21.2} bytes", traffic.receipt_bytes_per_datagram())?;
+        writeln!(f, "  in all                      {:>19.0} bytes/s", traffic.bytes_per_second())
     }
 
     fn write_sending(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

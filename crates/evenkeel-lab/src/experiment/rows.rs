@@ -2,6 +2,7 @@
 
 use crate::world::{BIN, Outcome, Party, Seen, Sums};
 use evenkeel::Budget;
+use evenkeel::receiver::Refusals;
 
 /// A plot over time has so many points at most.
 const MOST_POINTS: usize = 120;
@@ -41,6 +42,8 @@ pub struct Row {
     pub senders: Vec<SenderRow>,
     /// The export error over time.
     pub timeline: Timeline,
+    /// Datagrams that receivers refused, over all seeds, by cause: none, unless something is wrong.
+    pub refused: Refusals,
 }
 
 /// One receiver, averaged over seeds and senders.
@@ -111,7 +114,10 @@ impl Row {
                 vectors: per_seed(&|outcome| outcome.receivers[i].vectors),
             }
         };
+        let mut refused = Refusals::default();
+        outcomes.iter().for_each(|outcome| refused.add(&outcome.refused));
         Self {
+            refused,
             policy: policy.to_owned(),
             vectors_sent: per_seed(&|outcome| outcome.vectors),
             bytes_sent: per_seed(&|outcome| outcome.bytes),

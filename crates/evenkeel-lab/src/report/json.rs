@@ -32,6 +32,7 @@ fn row(row: &Row) -> Value {
         "flips": row.flips,
         "receivers": row.receivers.iter().map(receiver).collect::<Vec<_>>(),
         "senders": row.senders.iter().map(sender).collect::<Vec<_>>(),
+        "datagrams_refused": row.refused.by_cause().into_iter().map(|(cause, n)| (cause.into(), n.into())).collect::<Map<_, _>>(),
     })
 }
 

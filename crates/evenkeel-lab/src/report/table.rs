@@ -41,6 +41,11 @@ pub fn to_table(findings: &Findings) -> String {
                 100.0 * off
             );
         }
+        if row.refused.total() > 0 {
+            let causes = row.refused.by_cause().into_iter().filter(|(_, count)| *count > 0);
+            let causes: Vec<_> = causes.map(|(cause, count)| format!("{count} {cause}")).collect();
+            let _ = writeln!(out, " `{}`: receivers refused datagrams ({}).", row.policy, causes.join(", "));
+        }
     }
     out
 }

@@ -7,7 +7,7 @@ use crate::world::{Fleet, Rules, Setting, run};
 use anyhow::Result;
 use evenkeel::ledger::{EntityIndex, Ledger, ReceiverIndex};
 use evenkeel::policy::{Decision, Overtaken, Settled, Trigger};
-use evenkeel::{Budget, Cause, Duration, GlobalTime, Motion, Policy};
+use evenkeel::{Budget, Cause, Duration, GlobalTime, Motion, Policy, VectorNumber};
 use evenkeel_link::Conditions;
 use std::sync::mpsc;
 
@@ -26,7 +26,7 @@ pub(super) struct Noted {
     pub(super) delays: Vec<Duration>,
     /// By receiver, when it arrived as far as the sender knows.
     pub(super) arrivals: Vec<Option<GlobalTime>>,
-    number: u32,
+    number: VectorNumber,
 }
 
 impl Noted {
@@ -38,7 +38,7 @@ impl Noted {
 
 enum Note {
     Decided(Box<Noted>),
-    Arrived { vector: u32, receiver: usize, at: GlobalTime },
+    Arrived { vector: VectorNumber, receiver: usize, at: GlobalTime },
 }
 
 /// Runs one sender of one entity with one policy and takes notes.

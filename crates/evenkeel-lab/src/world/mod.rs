@@ -12,6 +12,7 @@ mod film;
 mod fleet;
 mod gauge;
 mod relay;
+mod traffic;
 mod truth;
 mod twist;
 
@@ -20,17 +21,22 @@ pub use fleet::{Fleet, Rules, VectorKind, format};
 pub use gauge::{BIN, Sums};
 pub(crate) use gauge::{GAUSS, flips, is_alike};
 pub(crate) use relay::{check_policy, check_uplink};
+pub use traffic::Traffic;
 pub use twist::{Doubts, Tamper, Twist};
 
 use crate::recorder::Recorder;
 use anyhow::{Result, ensure};
+use evenkeel::receiver::Refusals;
+use evenkeel::wire::datagram::Stamp;
 use evenkeel::{
-    Duration, EntityId, Fairness, GlobalTime, HostId, Policy, Pose, Receiver, ReceiverConfig, Sender, SenderConfig,
+    Duration, EntityId, Fairness, GlobalTime, HostId, Policy, Pose, Receiver, ReceiverConfig, ReceiverError, Sender,
+    SenderConfig,
 };
-use evenkeel_link::{Conditions, Link, Topology};
+use evenkeel_link::{Conditions, Link, Oracle, Topology};
 use fleet::{Moment, Owner, id_of};
 use gauge::Gauge;
 use relay::Relay;
+use traffic::Meter;
 
 /// The sender's number in the network, a server's if there is an uplink; receivers count from 1.
 const SENDER: u32 = 0;
@@ -103,6 +109,10 @@ pub struct Outcome {
     pub booked: Fairness,
     /// Per receiver, what the sender did not believe of it.
     pub doubts: Vec<Doubts>,
+    /// What went over the network.
+    pub traffic: Traffic,
+    /// Datagrams that receivers refused, by cause.
+    pub refused: Refusals,
 }
 
 impl Outcome {
@@ -159,6 +169,9 @@ struct World<'a> {
     recorder: Option<Recorder>,
     tamper: Option<Box<dyn Tamper>>,
     doubts: Vec<Doubts>,
+    /// Whether receivers decode what the sender writes.
+    oracle: Oracle,
+    meter: Meter,
 }
 
 /// How far back the sender must remember. A vector is in use at the farthest receiver until the next one arrives, and that is
@@ -232,11 +245,13 @@ impl<'a> World<'a> {
             topology.connect(SENDER, number, path.clone(), back.clone())?;
             sender.add_receiver(HostId(number), now)?;
             let mut receiver = Receiver::new(ReceiverConfig { placing, ..ReceiverConfig::default() })?;
-            receiver.add_sender(HostId(SENDER), format(), now)?;
+            receiver.add_sender(HostId(SENDER), sender.agreement(), now)?;
             receivers.push(receiver);
         }
         Ok(Self {
             doubts: vec![Doubts::default(); receivers.len()],
+            oracle: Oracle::default(),
+            meter: Meter::new(now, receivers.len()),
             tamper: twist.tamper,
             gauge: Gauge::new(fleet, receivers.len(), placing.lag, origin),
             owner: Owner::new(sender, rules),
@@ -325,8 +340,11 @@ impl<'a> World<'a> {
     }
 
     fn transmit(&mut self) {
+        self.oracle.note(HostId(SENDER), &self.owner.sender);
+        self.owner.sender.handle_timeout(self.now);
         while let Some(datagram) = self.owner.sender.poll_transmit(self.now) {
             let bytes = datagram.bytes;
+            self.meter.count(SENDER, datagram.to.0, bytes, self.now);
             self.link.send(self.now, SENDER, datagram.to.0, bytes.len(), bytes.to_vec());
         }
         while let Some(event) = self.owner.sender.poll_event() {
@@ -344,9 +362,18 @@ impl<'a> World<'a> {
                 continue;
             }
             let number = delivery.to as usize - 1;
+            if let Some(tamper) = &mut self.tamper {
+                tamper.saw(number, bytes);
+            }
             let receiver = &mut self.receivers[number];
-            self.gauge.before_arrival(number, receiver, at);
-            receiver.handle_datagram(HostId(SENDER), bytes, at)?;
+            // What arrives takes effect at its stamp.
+            self.gauge.before_arrival(number, receiver, Stamp::at(at).time());
+            match receiver.handle_datagram(HostId(SENDER), bytes, at) {
+                Ok(_) => self.oracle.check(HostId(SENDER), receiver)?,
+                // As in a real session: it is counted, the sender is told, and the game goes on.
+                Err(ReceiverError::Datagram(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
             self.receiver_due[number] = Some(at);
             if let Some(recorder) = &mut self.recorder {
                 recorder.received(receiver, HostId(delivery.to), at)?;
@@ -363,6 +390,7 @@ impl<'a> World<'a> {
             }
             while let Some(receipt) = receiver.poll_transmit(self.now) {
                 let bytes = receipt.bytes;
+                self.meter.count(number as u32 + 1, SENDER, bytes, self.now);
                 let Some(tamper) = &mut self.tamper else {
                     self.link.send(self.now, number as u32 + 1, SENDER, bytes.len(), bytes.to_vec());
                     continue;
@@ -404,7 +432,11 @@ impl<'a> World<'a> {
             receivers: reading.sums.iter().map(|by_entity| Seen::from(&by_entity[i])).collect(),
             vectors: self.vectors[i],
         };
+        let mut refused = Refusals::default();
+        self.receivers.iter().for_each(|receiver| refused.add(&receiver.refusals(HostId(SENDER))));
         Outcome {
+            traffic: self.meter.finish(),
+            refused,
             receivers: reading.sums.iter().enumerate().map(receiver).collect(),
             entities: self.fleet.entities.iter().enumerate().map(party).collect(),
             vectors: booked.spent.vectors,

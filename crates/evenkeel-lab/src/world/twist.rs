@@ -16,6 +16,9 @@ pub struct Twist<'a> {
 
 /// Does something to what receivers send back before it leaves: a receiver that lies.
 pub trait Tamper {
+    /// A datagram arrives at the receiver with this number: what a liar knows.
+    fn saw(&mut self, _receiver: usize, _bytes: &[u8]) {}
+
     /// What leaves instead of a datagram of receipts by the receiver with this number, and when; no earlier than now.
     fn instead(&mut self, receiver: usize, bytes: &[u8], now: GlobalTime) -> Vec<(GlobalTime, Vec<u8>)>;
 }

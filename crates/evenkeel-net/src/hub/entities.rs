@@ -3,7 +3,7 @@
 use super::{Connection, Hub, HubEvent};
 use crate::protocol::{self, MAX_ABOUT, Model, SERVER, ToPlayer, entity_of, maker_of};
 use evenkeel::ledger::EntityIndex;
-use evenkeel::{EntityConfig, EntityId, GlobalTime, HostId, Instant, Pose, SenderError, Threshold};
+use evenkeel::{EntityConfig, EntityId, GlobalTime, HostId, Instant, Pose, ReceiverEvent, SenderError, Threshold};
 use std::fmt;
 
 /// Why a command about an entity was refused. Nothing changed.
@@ -256,7 +256,11 @@ impl Hub {
                 self.counts.relayed += 1;
             }
         }
-        while self.receiver.poll_event(now).is_some() {}
+        while let Some(event) = self.receiver.poll_event(now) {
+            if let ReceiverEvent::Disagreement { with, difference } = event {
+                tracing::warn!(host = with.0, %difference, "a player's vectors are refused: it has agreed on something else");
+            }
+        }
         while let Some(event) = self.sender.poll_event() {
             self.tally.note(event);
         }

@@ -4,8 +4,7 @@ use super::moving::{GOOD_FOR, MoveError};
 use super::{Hub, HubConfig, Pass};
 use crate::levels::{LevelError, Levels, LevelsState};
 use crate::protocol::{
-    self, ENTITIES_PER_HOST, Entity, MAX_ABOUT, MAX_NAME, Model, PlacingTerms, SERVER, Tags, decode_within,
-    encode_within,
+    self, ENTITIES_PER_HOST, Entity, MAX_ABOUT, MAX_NAME, Model, SERVER, Tags, decode_within, encode_within,
 };
 use crate::token::{Rights, TokenId};
 use evenkeel::{ConfigError, Duration, EntityId, GlobalTime, Handover, HostId, Instant, Motion, Relevance, Threshold};
@@ -16,7 +15,7 @@ use std::fmt;
 /// An export is no longer, in bytes.
 pub const MAX_EXPORT: usize = 64 * 1024 * 1024;
 /// What an export begins with: what it is, and the version of the rest.
-const BEGIN: [u8; 5] = *b"EKMV\x01";
+const BEGIN: [u8; 5] = *b"EKMV\x02";
 /// Session time goes on by no more than this between export and import, whatever wall clocks say.
 const LONGEST_WAY: Duration = Duration::from_secs(600);
 /// Session time is within this of zero.
@@ -63,8 +62,7 @@ struct State {
     /// The session's time, and that since 1970.
     time: GlobalTime,
     since_1970: Duration,
-    format: Vec<u8>,
-    placing: PlacingTerms,
+    agreement: Vec<u8>,
     last_host: u32,
     made: u32,
     members: Vec<MemberState>,
@@ -113,8 +111,7 @@ impl Hub {
             tags: self.config.tags.clone(),
             time,
             since_1970,
-            format: protocol::encode_format(&self.config.format),
-            placing: self.config.placing.into(),
+            agreement: protocol::encode_agreement(&self.sender.agreement()),
             last_host: self.last_host,
             made: self.made,
             members: self.members.iter().map(member).collect(),
@@ -155,9 +152,9 @@ impl Hub {
         let on_the_way = (since_1970 - state.since_1970).clamp(Duration::ZERO, LONGEST_WAY);
         let time = state.time + on_the_way;
         config.origin = Some(time.since(GlobalTime::from_nanos(now.as_nanos())));
-        config.format =
-            protocol::decode_format(&state.format).map_err(|error| ImportError::Config(ConfigError::Format(error)))?;
-        config.placing = state.placing.into();
+        let agreement = protocol::decode_agreement(&state.agreement);
+        let agreement = agreement.map_err(|error| ImportError::Config(ConfigError::Format(error)))?;
+        (config.format, config.placing) = (agreement.format, agreement.placing);
         (config.session, config.tags) = (state.session, state.tags);
         let mut hub = Self::new(config).map_err(ImportError::Config)?;
         hub.info().check().map_err(|_| ImportError::Impossible("its name or its tags"))?;
@@ -187,7 +184,7 @@ impl Hub {
         self.members.insert(state.host, member);
         self.lost.insert(state.host, now + GOOD_FOR);
         self.receiver
-            .add_sender(state.host, self.config.format, time)
+            .add_sender(state.host, self.receiver.agreement(&self.config.format), time)
             .map_err(|_| ImportError::Impossible("it has too many players"))
     }
 

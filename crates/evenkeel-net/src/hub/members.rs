@@ -101,7 +101,7 @@ impl Hub {
         self.connections.insert(connection, host);
         self.lost.remove(&host);
         // A player who comes again is known already; it is told about everything anew all the same.
-        let _ = self.receiver.add_sender(host, self.config.format, time);
+        let _ = self.receiver.add_sender(host, self.receiver.agreement(&self.config.format), time);
         let _ = self.sender.add_receiver(host, time);
         self.review_viewer(host, now);
     }
@@ -143,8 +143,7 @@ impl Hub {
         let welcome = Welcome {
             you: host,
             secret,
-            format: protocol::encode_format(&self.config.format),
-            placing: self.config.placing.into(),
+            agreement: protocol::encode_agreement(&self.sender.agreement()),
             again,
             model: self.config.model,
             peers_policy: self.config.peers_policy.clone(),

@@ -397,14 +397,14 @@ impl Hub {
         let now = self.now(received);
         let kind = Kind::of(bytes);
         let used = match kind {
-            Some(Kind::Vectors | Kind::Acknowledgement) => self.receiver.handle_datagram(host, bytes, now).is_ok(),
-            Some(Kind::Receipts) => self.sender.handle_datagram(host, bytes, now).is_ok(),
+            Some(kind) if kind.is_for_receivers() => self.receiver.handle_datagram(host, bytes, now).is_ok(),
+            Some(kind) if kind.is_for_senders() => self.sender.handle_datagram(host, bytes, now).is_ok(),
             Some(Kind::Ping) => self.answer(from, bytes, received),
             None if bytes.first() == Some(&PASSED_ON) => self.pass_on(host, bytes),
             // Whatever was taken now would be missing where the session goes on. What must arrive is sent again there.
             None if bytes.first() == Some(&APPLICATION) && self.is_moving() => true,
             None if bytes.first() == Some(&APPLICATION) => self.take_datagram(host, from, bytes, received),
-            Some(Kind::Pong) | None => false,
+            _ => false,
         };
         // Nothing else moves anything, and there are many more of those.
         if kind == Some(Kind::Vectors) {
@@ -445,6 +445,7 @@ impl Hub {
         }
         let time = self.now(now);
         let Self { sender, receiver, members, .. } = self;
+        sender.handle_timeout(time);
         while let Some(datagram) = sender.poll_transmit(time).or_else(|| receiver.poll_transmit(time)) {
             // Nothing is sent to a place that waits for its player.
             if let Some(to) = members.get(&datagram.to).and_then(|member| member.connection) {

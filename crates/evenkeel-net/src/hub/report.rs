@@ -54,7 +54,12 @@ impl Hub {
 
     fn drops(&self) -> BTreeMap<&'static str, u64> {
         let events = self.counts.events_dropped + self.sender.events_dropped() + self.receiver.events_dropped();
+        let refused = self.receiver.all_refusals();
         BTreeMap::from([
+            ("datagrams_foreign", refused.foreign),
+            ("datagrams_undecodable", refused.undecodable()),
+            ("datagrams_undecoded_by_players", self.tally.undecoded),
+            ("disagreements", refused.disagreement + self.tally.disagreements),
             ("too_many", self.counts.too_many),
             ("unusable", self.counts.unusable),
             ("events", events),

@@ -16,6 +16,10 @@ pub(super) struct Tally {
     pub(super) heart_full: u64,
     /// Receipts for what was never sent.
     pub(super) forged: u64,
+    /// Datagrams that players got and could not decode.
+    pub(super) undecoded: u64,
+    /// Players who held something else to be agreed.
+    pub(super) disagreements: u64,
     /// The game's own messages, by level.
     pub(super) messages: BTreeMap<&'static str, Traffic>,
 }
@@ -48,6 +52,11 @@ impl Tally {
             SenderEvent::DatagramLost { to } => *self.lost.entry(to).or_default() += 1,
             SenderEvent::QueueFull { .. } => self.heart_full += 1,
             SenderEvent::ForgedReceipt { .. } => self.forged += 1,
+            SenderEvent::Undecoded { .. } => self.undecoded += 1,
+            SenderEvent::Disagreement { with, difference } => {
+                self.disagreements += 1;
+                tracing::warn!(host = with.0, %difference, "a player is not served: it has agreed on something else");
+            }
             _ => {}
         }
     }

@@ -1,9 +1,11 @@
 //! Somebody who has joined and then does as she likes: a bare connection.
 
 use crate::arena::{Arena, ms};
-use evenkeel::wire::Format;
+use evenkeel::wire::{Agreement, Format};
 use evenkeel::{EntityId, GlobalTime, Pose, Sender, SenderConfig, Threshold};
-use evenkeel_net::protocol::{PeerOffer, SERVER, ToPlayer, ToServer, VERSION, Welcome, decode, decode_format, encode};
+use evenkeel_net::protocol::{
+    PeerOffer, SERVER, ToPlayer, ToServer, VERSION, Welcome, decode, decode_agreement, encode,
+};
 use evenkeel_net::transport::{ConnectConfig, Connection, What, connect_with};
 use std::time::{Duration, Instant};
 
@@ -49,8 +51,12 @@ impl Eve {
         Self { welcome: welcome.await.expect("a welcome"), connection }
     }
 
+    pub fn agreement(&self) -> Agreement {
+        decode_agreement(&self.welcome.agreement).unwrap()
+    }
+
     pub fn format(&self) -> Format {
-        decode_format(&self.welcome.format).unwrap()
+        self.agreement().format
     }
 
     pub fn say(&self, message: &ToServer) {

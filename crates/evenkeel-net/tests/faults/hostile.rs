@@ -138,8 +138,9 @@ pub async fn nobody_is_moved_by_forged_vectors_receipts_and_pings() -> String {
         // Of her own, so that she is a player as any other.
         let own = entity_of(eve.welcome.you, 0).unwrap();
         eve.say(&ToServer::Make { entity: own, about: Vec::new() });
-        let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
-        receiver.add_sender(SERVER, eve.format(), time(&arena)).unwrap();
+        let config = ReceiverConfig { placing: eve.agreement().placing, ..ReceiverConfig::default() };
+        let mut receiver = Receiver::new(config).unwrap();
+        receiver.add_sender(SERVER, eve.agreement(), time(&arena)).unwrap();
         let (mut forged, mut receipts) = (0, 0);
         for round in 0..60u32 {
             let now = time(&arena);
@@ -203,6 +204,7 @@ pub async fn what_is_replayed_changes_nothing() -> String {
             for _ in 0..20 {
                 let now = time(&arena);
                 sender.observe(own, Pose::at(position), now).unwrap();
+                sender.handle_timeout(now);
                 while let Some(datagram) = sender.poll_transmit(now) {
                     let bytes = datagram.bytes.to_vec();
                     eve.throw(&bytes).await;

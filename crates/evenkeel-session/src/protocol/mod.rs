@@ -15,13 +15,13 @@ pub use sessions::{
 };
 
 use evenkeel::lag::LagChange;
-use evenkeel::wire::{BitReader, BitWriter, FORMAT_BYTES, Format, FormatError};
-use evenkeel::{ClockRule, Duration, EntityId, HostId, Placing};
+use evenkeel::wire::{AGREEMENT_BYTES, Agreement, BitReader, BitWriter, FormatError};
+use evenkeel::{ClockRule, EntityId, HostId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The version of the protocol. Hosts of different versions do not talk.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// The server's name. Players are numbered from 1.
 pub const SERVER: HostId = HostId(0);
 /// The first byte of a message or a datagram that is the game's own.
@@ -182,10 +182,8 @@ pub struct Welcome {
     pub you: HostId,
     /// Proves later that one was here.
     pub secret: u64,
-    /// Precision and bounds on the wire, as [`encode_format`] writes them.
-    pub format: Vec<u8>,
-    /// How things are placed.
-    pub placing: PlacingTerms,
+    /// What all in the session must hold alike: how motions are written and placed. As [`encode_agreement`] writes it.
+    pub agreement: Vec<u8>,
     /// Who sends movement to whom.
     pub model: Model,
     /// By which policy, and with which budget, owners send to each other: names as
@@ -195,29 +193,6 @@ pub struct Welcome {
     pub leader: HostId,
     /// Whether the player was here before, and has what it had.
     pub again: bool,
-}
-
-/// [`Placing`], as it travels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlacingTerms {
-    /// From which moment a vector is extrapolated.
-    pub rule: ClockRule,
-    /// How long everything waits before it is shown.
-    pub lag: Duration,
-    /// How far a vector is extrapolated at most.
-    pub max_age: Duration,
-}
-
-impl From<Placing> for PlacingTerms {
-    fn from(placing: Placing) -> Self {
-        Self { rule: placing.rule, lag: placing.lag, max_age: placing.max_age }
-    }
-}
-
-impl From<PlacingTerms> for Placing {
-    fn from(terms: PlacingTerms) -> Self {
-        Self { rule: terms.rule, lag: terms.lag, max_age: terms.max_age }
-    }
 }
 
 /// A player, as others know it.
@@ -342,18 +317,18 @@ pub fn decode_within<'a, M: Deserialize<'a>>(bytes: &'a [u8], longest: usize) ->
     }
 }
 
-/// A format as bytes.
-pub fn encode_format(format: &Format) -> Vec<u8> {
-    let mut buffer = [0; FORMAT_BYTES];
+/// An agreement as bytes.
+pub fn encode_agreement(agreement: &Agreement) -> Vec<u8> {
+    let mut buffer = [0; AGREEMENT_BYTES];
     let mut w = BitWriter::new(&mut buffer);
-    // A format always fits: that is what FORMAT_BYTES is.
-    let _ = format.emit(&mut w);
+    // An agreement always fits: that is what AGREEMENT_BYTES is.
+    let _ = agreement.emit(&mut w);
     w.as_bytes().to_vec()
 }
 
-/// A format from bytes.
-pub fn decode_format(bytes: &[u8]) -> Result<Format, FormatError> {
-    Format::parse(&mut BitReader::new(bytes))
+/// An agreement from bytes.
+pub fn decode_agreement(bytes: &[u8]) -> Result<Agreement, FormatError> {
+    Agreement::parse(&mut BitReader::new(bytes))
 }
 
 /// A datagram for another player that the server shall pass on unread; the other gets it with the sender's number.
@@ -375,12 +350,14 @@ pub fn passed_on(bytes: &[u8]) -> Option<(HostId, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use evenkeel::wire::Format;
     use proptest::prelude::*;
 
     #[test]
-    fn formats_travel() {
+    fn agreements_travel() {
         for format in [Format::default(), Format::bzflag(), Format::lossless()] {
-            assert_eq!(decode_format(&encode_format(&format)), Ok(format));
+            let agreement = Agreement { format, ..Agreement::default() };
+            assert_eq!(decode_agreement(&encode_agreement(&agreement)), Ok(agreement));
         }
     }
 

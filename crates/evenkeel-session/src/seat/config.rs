@@ -2,6 +2,7 @@
 
 use crate::levels::{Level, LevelError};
 use crate::protocol::{Entity, MessageError, PeerOffer, Player, Refusal};
+use evenkeel::wire::Difference;
 use evenkeel::{EntityId, HostId, SenderError, Smoothing};
 use std::fmt;
 
@@ -78,6 +79,13 @@ pub enum SeatEvent {
         /// Which.
         entity: EntityId,
     },
+    /// The other end holds something else to be agreed: nothing that it says is shown, until the two agree.
+    Disagreement {
+        /// Who.
+        with: HostId,
+        /// In which field, and both values.
+        difference: Difference,
+    },
     /// There is a direct connection to another player, or none any more: what it sends then comes through the server.
     Linked {
         /// To whom.
@@ -132,9 +140,12 @@ impl SeatEvent {
             Self::Came(player) => player.name.len(),
             Self::Made(entity) | Self::Given(entity) => entity.about.len(),
             Self::Message { bytes, .. } => bytes.len(),
-            Self::Welcome { .. } | Self::Refused(_) | Self::Gone { .. } | Self::Linked { .. } | Self::Leader { .. } => {
-                0
-            }
+            Self::Welcome { .. }
+            | Self::Refused(_)
+            | Self::Gone { .. }
+            | Self::Linked { .. }
+            | Self::Disagreement { .. }
+            | Self::Leader { .. } => 0,
         }
     }
 }

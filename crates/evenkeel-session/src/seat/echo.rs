@@ -1,7 +1,7 @@
 //! What receipts tell the clock: they say when the reference received what this host sent.
 
 use evenkeel::wire::BitReader;
-use evenkeel::wire::datagram::{ReceiptEntry, ReceiptsHeader, VectorsHeader};
+use evenkeel::wire::datagram::{NUMBER_BITS, ReceiptEntry, ReceiptsHeader, Stamp, Taken, VectorsHeader, low_number};
 use evenkeel::{GlobalTime, Instant};
 use std::collections::VecDeque;
 
@@ -11,35 +11,45 @@ const REMEMBERED: usize = 256;
 /// Datagrams under way to the reference, each with the moment it left by both clocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Echoes {
-    stream: u16,
-    sent: VecDeque<(u16, GlobalTime, Instant)>,
+    /// Of the stream to the reference, which its first datagrams tell: what its receipts repeat.
+    stream: Option<u8>,
+    sent: VecDeque<(u16, Stamp, Instant)>,
 }
 
 impl Echoes {
-    /// A datagram leaves for the reference now.
-    pub(super) fn note(&mut self, datagram: &[u8], now: Instant) {
-        let Ok(header) = VectorsHeader::parse(&mut BitReader::new(datagram)) else { return };
-        if header.stream != self.stream {
-            (self.stream, self.sent) = (header.stream, VecDeque::new());
+    /// A datagram leaves for the reference now, by the session's clock and by this host's.
+    pub(super) fn note(&mut self, datagram: &[u8], time: GlobalTime, now: Instant) {
+        let Some(number) = low_number(datagram) else { return };
+        if let Ok(header) = VectorsHeader::parse_after(None, &mut BitReader::new(datagram)) {
+            self.stream = Some(header.stream.tag() as u8);
         }
         if self.sent.len() == REMEMBERED {
             self.sent.pop_front();
         }
-        self.sent.push_back((header.number, header.sent, now));
+        self.sent.push_back((number, Stamp::at(time), now));
     }
 
-    /// The reference's receipts: when each datagram left, by this host's clock, and when it arrived, by the session's. Each is
-    /// told once.
+    /// The reference is met anew: datagrams are numbered from the beginning.
+    pub(super) fn begin_anew(&mut self) {
+        (self.stream, self.sent) = (None, VecDeque::new());
+    }
+
+    /// The reference's receipts, which the sender has taken in: when each datagram left, by this host's clock, and when it arrived,
+    /// by the session's. Each is told once.
     pub(super) fn read(&mut self, receipts: &[u8]) -> Vec<(Instant, GlobalTime)> {
         let mut reader = BitReader::new(receipts);
         let mut heard = Vec::new();
-        if ReceiptsHeader::parse(&mut reader).is_ok_and(|header| header.stream == self.stream) {
+        if ReceiptsHeader::parse(&mut reader).is_ok_and(|header| Some(header.stream) == self.stream) {
             let mut before = None;
-            while let Ok(entry) = ReceiptEntry::parse(before, &mut reader) {
-                before = Some(entry.number);
-                let found = self.sent.iter().position(|(number, ..)| *number == entry.number);
+            while let Ok(entry) = ReceiptEntry::parse(before.as_ref(), &mut reader) {
+                before = Some(entry);
+                if entry.taken == Taken::None {
+                    continue;
+                }
+                let low = entry.number % (1 << NUMBER_BITS);
+                let found = self.sent.iter().position(|(number, ..)| *number == low);
                 let sent = found.and_then(|at| self.sent.remove(at));
-                heard.extend(sent.map(|(_, stamp, left)| (left, stamp + entry.delay)));
+                heard.extend(sent.map(|(_, stamp, left)| (left, stamp.after(entry.delay).time())));
             }
         }
         heard
@@ -57,7 +67,7 @@ mod tests {
         let mut sender = Sender::new(SenderConfig::default()).unwrap();
         let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
         sender.add_receiver(HostId(0), at(0)).unwrap();
-        receiver.add_sender(HostId(1), *sender.format(), at(0)).unwrap();
+        receiver.add_sender(HostId(1), sender.agreement(), at(0)).unwrap();
         sender.add_entity(EntityId(7), Threshold::within(0.1), at(0)).unwrap();
         let mut echoes = Echoes::default();
         let (mut told, mut sent) = (Vec::new(), 0);
@@ -66,10 +76,11 @@ mod tests {
             let (time, local) = (at(50 * tick), Instant::from_millis(50 * tick + 9_000));
             let pose = Pose::at(Vec3::new(f64::from(tick as i32 % 7), 0.0, 0.0));
             sender.observe(EntityId(7), pose, time).unwrap();
+            sender.handle_timeout(time);
             while let Some(datagram) = sender.poll_transmit(time) {
-                echoes.note(datagram.bytes, local);
+                echoes.note(datagram.bytes, time, local);
                 // Acknowledgements are not acknowledged.
-                sent += usize::from(VectorsHeader::parse(&mut BitReader::new(datagram.bytes)).is_ok());
+                sent += usize::from(low_number(datagram.bytes).is_some());
                 receiver.handle_datagram(HostId(1), datagram.bytes, time + ms(30)).unwrap();
             }
             while let Some(receipt) = receiver.poll_transmit(time + ms(30)) {

@@ -3,10 +3,10 @@
 use super::SeatConfig;
 use crate::protocol::{self, Entity, Model, SERVER, Welcome};
 use evenkeel::policy::by_name;
-use evenkeel::wire::Format;
+use evenkeel::wire::{Agreement, Difference, Format};
 use evenkeel::{
-    Budget, Duration, EntityConfig, EntityId, GlobalTime, Handover, HostId, LagChange, Placing, Pose, Receiver,
-    ReceiverConfig, Sender, SenderConfig, SenderError,
+    Budget, ClockRule, EntityConfig, EntityId, GlobalTime, Handover, HostId, LagChange, Placing, Pose, Receiver,
+    ReceiverConfig, Sender, SenderConfig, SenderError, SenderEvent,
 };
 use std::collections::BTreeMap;
 
@@ -27,18 +27,23 @@ pub(super) struct Inside {
 impl Inside {
     /// Makes it all as the welcome has it, or says what is wrong with that.
     pub(super) fn furnish(welcome: &Welcome, config: &SeatConfig, now: GlobalTime) -> Result<Self, String> {
-        let format = protocol::decode_format(&welcome.format).map_err(|error| error.to_string())?;
-        let (model, placing) = (welcome.model, welcome.placing.into());
+        let agreement = protocol::decode_agreement(&welcome.agreement).map_err(|error| error.to_string())?;
+        let (model, Agreement { format, placing, .. }) = (welcome.model, agreement);
         let terms = Terms { format, config, now };
         let to_server = model.has_server().then(|| terms.to_server()).transpose()?;
         let to_peers = model.has_peers().then(|| terms.to_peers(placing, &welcome.peers_policy)).transpose()?;
-        let receiver = terms.receiver(placing, model)?;
+        let receiver = terms.receiver(&agreement, model)?;
         let (you, secret) = (welcome.you, welcome.secret);
         Ok(Self { you, secret, model, format, to_server, to_peers, receiver, registry: BTreeMap::new() })
     }
 
     fn senders(&mut self) -> impl Iterator<Item = &mut Sender> {
         self.to_server.iter_mut().chain(&mut self.to_peers)
+    }
+
+    /// The next thing that either sender has to tell.
+    pub(super) fn poll_sender_event(&mut self) -> Option<SenderEvent> {
+        self.senders().find_map(Sender::poll_event)
     }
 
     pub(super) fn add_entity(
@@ -132,7 +137,7 @@ impl Inside {
             let _ = sender.remove_receiver(host);
             let _ = sender.add_receiver(host, now);
         }
-        let _ = self.receiver.add_sender(host, self.format, now);
+        let _ = self.receiver.add_sender(host, self.receiver.agreement(&self.format), now);
     }
 
     pub(super) fn remove_peer(&mut self, host: HostId) {
@@ -148,13 +153,24 @@ impl Inside {
         let _ = self.to_peers.as_mut().map(|sender| sender.set_lag(change, now));
     }
 
-    /// The server as if it were new: it is told everything from the beginning.
-    pub(super) fn begin_anew(&mut self, lag: Duration, now: GlobalTime) -> Result<(), SenderError> {
-        let before = self.receiver.lag().target();
+    /// Everything that arrives from now on is extrapolated by another rule.
+    pub(super) fn set_rule(&mut self, rule: ClockRule, now: GlobalTime) {
+        self.receiver.set_rule(rule);
+        let _ = self.to_peers.as_mut().map(|sender| sender.set_rule(rule, now));
+    }
+
+    /// In what the server's agreement differs from the one so far, but for what may change.
+    pub(super) fn difference(&self, theirs: &Agreement) -> Option<Difference> {
+        self.receiver.agreement(&self.format).fixed_difference(theirs)
+    }
+
+    /// The server as if it were new: it is told everything from the beginning, and may have changed lag and rule meanwhile.
+    pub(super) fn begin_anew(&mut self, agreement: &Agreement, now: GlobalTime) -> Result<(), SenderError> {
+        let (before, lag) = (self.receiver.lag().target(), agreement.placing.lag);
         if before != lag {
-            // It was changed meanwhile.
             self.set_lag(LagChange::usual(before, lag, now), now);
         }
+        self.set_rule(agreement.placing.rule, now);
         match &mut self.to_server {
             Some(sender) => {
                 let _ = sender.remove_receiver(SERVER);
@@ -196,14 +212,15 @@ impl Terms<'_> {
         Sender::new(SenderConfig { policy, placing, ..self.sender() }).map_err(|error| error.to_string())
     }
 
-    fn receiver(&self, placing: Placing, model: Model) -> Result<Receiver, String> {
+    fn receiver(&self, agreement: &Agreement, model: Model) -> Result<Receiver, String> {
+        let placing = agreement.placing;
         let SeatConfig { max_datagram, smoothing, .. } = *self.config;
         // Players are not to be trusted with what others own; the server is.
         let require_grants = model.has_peers();
         let config = ReceiverConfig { placing, smoothing, max_datagram, require_grants, ..ReceiverConfig::default() };
         let mut receiver = Receiver::new(config).map_err(|error| error.to_string())?;
         if model.has_server() {
-            receiver.add_sender(SERVER, self.format, self.now).map_err(|error| error.to_string())?;
+            receiver.add_sender(SERVER, *agreement, self.now).map_err(|error| error.to_string())?;
         }
         Ok(receiver)
     }

@@ -23,7 +23,8 @@ use echo::Echoes;
 use evenkeel::clock::{ClockConfig, Ping, Pong};
 use evenkeel::wire::datagram::Kind;
 use evenkeel::{
-    Clock, ClockRule, EntityConfig, EntityId, GlobalTime, HostId, Instant, Lag, PlaceError, Placement, Receiver, Sender,
+    Clock, ClockRule, EntityConfig, EntityId, GlobalTime, HostId, Instant, Lag, PlaceError, Placement, Receiver,
+    ReceiverEvent, Sender, SenderEvent,
 };
 use inside::Inside;
 use messages::Mail;
@@ -254,9 +255,9 @@ impl Seat {
     }
 
     fn place_by(&mut self, rule: ClockRule, now: Instant) {
-        if let (Some(time), Some(inside)) = (self.clock.now(now), &mut self.inside) {
-            inside.receiver.set_rule(rule);
-            let _ = inside.to_peers.as_mut().map(|sender| sender.set_rule(rule, time));
+        let time = self.clock.now(now).unwrap_or(GlobalTime::MIN);
+        if let Some(inside) = &mut self.inside {
+            inside.set_rule(rule, time);
         }
     }
 
@@ -268,8 +269,13 @@ impl Seat {
         let time = self.clock.now(now).unwrap_or(GlobalTime::MIN);
         if again {
             let inside = self.inside.as_mut().ok_or(SeatError::NotReady)?;
+            let agreement = protocol::decode_agreement(&welcome.agreement);
+            let agreement = agreement.map_err(|error| SeatError::Welcome(error.to_string()))?;
+            if let Some(difference) = inside.difference(&agreement) {
+                return Err(SeatError::Welcome(format!("it has agreed on something else since: {difference}")));
+            }
             inside.secret = welcome.secret;
-            inside.begin_anew(welcome.placing.lag, time)?;
+            inside.begin_anew(&agreement, time)?;
         } else {
             self.inside = Some(Inside::furnish(&welcome, &self.config, time).map_err(SeatError::Welcome)?);
             (self.made, self.leader) = (0, None);
@@ -279,6 +285,7 @@ impl Seat {
             self.parted.clear();
             self.players.clear();
         }
+        self.echoes.begin_anew();
         let moved = self.moves.arrive();
         if moved.is_some() {
             // It is as much the server as the one before, but has another clock.
@@ -327,9 +334,9 @@ impl Seat {
                 }
             }
             Some(Kind::Ping) => self.answer(from, bytes, received),
-            Some(Kind::Vectors | Kind::Acknowledgement) => self.take_vectors(from, bytes, received),
-            Some(Kind::Receipts) => self.take_receipts(from, bytes, received),
-            Some(Kind::Pong) | None => {}
+            Some(kind) if kind.is_for_receivers() => self.take_vectors(from, bytes, received),
+            Some(kind) if kind.is_for_senders() => self.take_receipts(from, bytes, received),
+            _ => {}
         }
     }
 
@@ -352,6 +359,11 @@ impl Seat {
         if let Some(uncertainty) = self.clock.uncertainty() {
             inside.receiver.set_clock_uncertainty(uncertainty);
         }
+        while let Some(event) = self.inside.as_mut().and_then(|inside| inside.receiver.poll_event(time)) {
+            if let ReceiverEvent::Disagreement { with, difference } = event {
+                self.tell(SeatEvent::Disagreement { with, difference });
+            }
+        }
     }
 
     fn take_receipts(&mut self, from: HostId, bytes: &[u8], received: Instant) {
@@ -361,6 +373,11 @@ impl Seat {
         if used && self.leader == Some(from) {
             for (sent, arrived) in self.echoes.read(bytes) {
                 let _ = self.clock.handle_echo(sent, arrived, received);
+            }
+        }
+        while let Some(event) = self.inside.as_mut().and_then(Inside::poll_sender_event) {
+            if let SenderEvent::Disagreement { with, difference } = event {
+                self.tell(SeatEvent::Disagreement { with, difference });
             }
         }
     }
@@ -400,6 +417,7 @@ impl Seat {
         }
         let (time, inside) = (self.clock.now(now)?, self.inside.as_mut()?);
         let Inside { to_server, to_peers, receiver, .. } = inside;
+        to_server.iter_mut().chain(to_peers.iter_mut()).for_each(|sender| sender.handle_timeout(time));
         let by_server = to_server.as_mut().and_then(|sender| sender.poll_transmit(time));
         let by_peers = by_server.or_else(|| to_peers.as_mut().and_then(|sender| sender.poll_transmit(time)));
         let (datagram, counts) = match by_peers {
@@ -407,7 +425,7 @@ impl Seat {
             None => (receiver.poll_transmit(time)?, false),
         };
         if counts && self.leader == Some(datagram.to) {
-            self.echoes.note(datagram.bytes, now);
+            self.echoes.note(datagram.bytes, time, now);
         }
         Some((datagram.to, datagram.bytes.to_vec()))
     }

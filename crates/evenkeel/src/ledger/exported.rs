@@ -1,5 +1,6 @@
 //! The exported path of one entity: its newest DR vectors, as receivers decode them.
 
+use crate::ids::VectorNumber;
 use crate::motion::Motion;
 use crate::path::PieceView;
 use crate::time::{Duration, GlobalTime};
@@ -9,8 +10,8 @@ use alloc::collections::VecDeque;
 /// A DR vector: a motion stamped with the global time of its generation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vector {
-    /// Counts the vectors at the entity's place in the ledger, from 1. It goes on where a former entity stopped.
-    pub number: u32,
+    /// Counts the vectors at the entity's place in the ledger. It goes on where a former entity stopped.
+    pub number: VectorNumber,
     /// When it was generated, on the format's time grid.
     pub generated: GlobalTime,
     /// The motion as every receiver decodes it.
@@ -27,16 +28,20 @@ impl Vector {
 }
 
 /// The newest vectors of one entity, with consecutive numbers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Exported {
     ring: VecDeque<Vector>,
-    /// The number of the oldest vector in the ring, if there is one.
-    oldest: u32,
+    /// The number of the oldest vector in the ring; without meaning while the ring is empty.
+    oldest: VectorNumber,
 }
 
 impl Exported {
+    pub(crate) const fn new() -> Self {
+        Self { ring: VecDeque::new(), oldest: VectorNumber::FIRST }
+    }
+
     pub(crate) fn push(&mut self, vector: Vector) {
-        debug_assert!(self.ring.back().is_none_or(|last| last.number + 1 == vector.number));
+        debug_assert!(self.ring.back().is_none_or(|last| last.number.next() == vector.number));
         if self.ring.is_empty() {
             self.oldest = vector.number;
         }
@@ -47,18 +52,18 @@ impl Exported {
         self.ring.back()
     }
 
-    pub(crate) fn get(&self, number: u32) -> Option<&Vector> {
-        self.ring.get(number.checked_sub(self.oldest)? as usize)
+    pub(crate) fn get(&self, number: VectorNumber) -> Option<&Vector> {
+        self.ring.get(number.since(self.oldest)? as usize)
     }
 
     /// The number of the oldest vector kept.
-    pub(crate) fn oldest(&self) -> u32 {
+    pub(crate) fn oldest(&self) -> VectorNumber {
         self.oldest
     }
 
     /// Whether a vector is still here, without looking at it.
-    pub(crate) fn has(&self, number: u32) -> bool {
-        number.checked_sub(self.oldest).is_some_and(|index| (index as usize) < self.ring.len())
+    pub(crate) fn has(&self, number: VectorNumber) -> bool {
+        number.since(self.oldest).is_some_and(|index| (index as usize) < self.ring.len())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -76,7 +81,7 @@ impl Exported {
     }
 
     pub(crate) fn drop_oldest(&mut self) -> Option<Vector> {
-        self.oldest += 1;
+        self.oldest = self.oldest.next();
         self.ring.pop_front()
     }
 
@@ -92,7 +97,7 @@ impl Exported {
             start: v.generated,
             epoch: v.generated,
             motion: &v.motion,
-            vector: v.number,
+            vector: Some(v.number),
             freeze: None,
         })
     }

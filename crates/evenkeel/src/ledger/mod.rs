@@ -23,7 +23,7 @@ pub(crate) use exported::Exported;
 pub(crate) use pair::{Context, Desk, Held, PairBook, Terms};
 
 use crate::delay::PathEstimate;
-use crate::ids::{EntityId, HostId};
+use crate::ids::{EntityId, HostId, VectorNumber};
 use crate::lag::{Lag, LagChange, LagError};
 use crate::motion::{Motion, State};
 use crate::path::{SplitError, distance_integral};
@@ -47,9 +47,9 @@ pub(crate) struct EntityBook {
     pub(crate) id: Option<EntityId>,
     pub(crate) epoch: u32,
     /// The first vector of the epoch: receivers build upon none before it.
-    pub(crate) since: u32,
+    pub(crate) since: VectorNumber,
     /// Never restarts, so that no old receipt can speak of a new vector.
-    next_number: u32,
+    next_number: VectorNumber,
     pub(crate) exported: Exported,
     /// One per receiver.
     pub(crate) desks: Vec<Desk>,
@@ -151,7 +151,7 @@ impl Ledger {
     }
 
     /// A vector of an entity by number, while it is within the history.
-    pub fn vector(&self, entity: EntityIndex, number: u32) -> Option<&Vector> {
+    pub fn vector(&self, entity: EntityIndex, number: VectorNumber) -> Option<&Vector> {
         self.entities[entity.0].exported.get(number)
     }
 
@@ -168,6 +168,11 @@ impl Ledger {
     /// How long a receiver waits before it shows things.
     pub fn lag(&self, receiver: ReceiverIndex) -> &Lag {
         &self.receivers[receiver.0].lag
+    }
+
+    /// How long receivers to come will wait.
+    pub(crate) fn usual_lag(&self) -> Duration {
+        self.lag.target()
     }
 
     /// Every receiver waits longer, or less long, those to come included.
@@ -251,16 +256,16 @@ impl Ledger {
             self.entities.push(EntityBook {
                 id: None,
                 epoch: 0,
-                since: 0,
-                next_number: 1,
-                exported: Exported::default(),
+                since: VectorNumber::FIRST,
+                next_number: VectorNumber::FIRST,
+                exported: Exported::new(),
                 desks: Vec::new(),
                 vectors: 0,
             });
             self.entities.len() - 1
         });
         let book = &mut self.entities[index];
-        (book.id, book.epoch, book.since, book.vectors) = (Some(id), epoch, 0, 0);
+        (book.id, book.epoch, book.since, book.vectors) = (Some(id), epoch, VectorNumber::FIRST, 0);
         book.desks.clear();
         book.desks.resize(self.receivers.len(), Desk::new());
         for receiver in &mut self.receivers {
@@ -306,20 +311,24 @@ impl Ledger {
         book.finish(context, now);
         let (error, shown) = (book.accumulated(context, now), book.shown_for(context, now));
         *book = PairBook::new(until);
-        self.entities[entity.0].desks[receiver.0].queued = 0;
+        self.entities[entity.0].desks[receiver.0].queued = None;
         let receiver = &mut self.receivers[receiver.0];
         receiver.past_error += error;
         receiver.past_shown += shown;
     }
 
-    /// A new vector becomes the exported path.
-    pub(crate) fn export(&mut self, entity: EntityIndex, mut vector: Vector, now: GlobalTime) -> u32 {
+    /// The number that an entity's next vector must have.
+    pub(crate) fn next_number(&self, entity: EntityIndex) -> VectorNumber {
+        self.entities[entity.0].next_number
+    }
+
+    /// A new vector, with the [`next_number`](Self::next_number), becomes the exported path.
+    pub(crate) fn export(&mut self, entity: EntityIndex, vector: Vector, now: GlobalTime) {
         self.trim(entity, now);
         let book = &mut self.entities[entity.0];
-        vector.number = book.next_number;
-        book.next_number += 1;
+        debug_assert_eq!(vector.number, book.next_number);
+        book.next_number = vector.number.next();
         book.exported.push(vector);
-        vector.number
     }
 
     /// Drops vectors that no query within the history can reach. Done in batches: twice the history is let to pile up.
@@ -335,14 +344,15 @@ impl Ledger {
         let horizon = self.receivers.iter().map(shown).min().unwrap_or(now - self.terms.history);
         let needed = self.oldest_needed(entity);
         let needs = self.receivers.iter().map(|receiver| receiver.pairs[entity.0].needs());
-        let unasked = needs.fold((u32::MAX, GlobalTime::MAX), |(a, b), (c, d)| (a.min(c), b.min(d)));
+        let unasked = needs.fold((None, GlobalTime::MAX), |(a, b), (c, d)| (older(a, c), b.min(d)));
         while let Some(until) = self.entities[entity.0].exported.oldest_until() {
             let exported = &self.entities[entity.0].exported;
             let must = full && exported.len() > MAX_EXPORTED / 2;
-            if (until > horizon || exported.oldest() >= needed) && !must {
+            let oldest = exported.oldest();
+            if (until > horizon || needed.is_some_and(|needed| oldest >= needed)) && !must {
                 break;
             }
-            if exported.oldest() < unasked.0 && until <= unasked.1 {
+            if unasked.0.is_none_or(|unasked| oldest < unasked) && until <= unasked.1 {
                 self.entities[entity.0].exported.drop_oldest();
             } else {
                 self.drop_oldest(entity, until);
@@ -352,12 +362,12 @@ impl Ledger {
 
     /// The oldest vector that some receiver's open books still speak of: a far one shows vectors long after they were
     /// exported.
-    fn oldest_needed(&self, entity: EntityIndex) -> u32 {
+    fn oldest_needed(&self, entity: EntityIndex) -> Option<VectorNumber> {
         let needed = self.receivers().filter_map(|receiver| {
             let (book, context) = self.context(entity, receiver);
             book.oldest_needed(context)
         });
-        needed.min().unwrap_or(u32::MAX)
+        needed.min()
     }
 
     fn drop_oldest(&mut self, entity: EntityIndex, until: GlobalTime) {
@@ -422,6 +432,14 @@ impl Ledger {
 
     pub(crate) fn book_mut(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> &mut PairBook {
         &mut self.receivers[receiver.0].pairs[entity.0]
+    }
+}
+
+/// The older of two vectors; the one there is, where the other is missing.
+fn older(a: Option<VectorNumber>, b: Option<VectorNumber>) -> Option<VectorNumber> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        _ => a.or(b),
     }
 }
 
@@ -490,12 +508,12 @@ impl<'a> PairView<'a> {
     }
 
     /// The vector sent last, and when.
-    pub fn last_sent(&self) -> Option<(u32, GlobalTime)> {
+    pub fn last_sent(&self) -> Option<(VectorNumber, GlobalTime)> {
         self.parts().0.last_sent().map(|f| (f.vector, f.sent))
     }
 
     /// The newest vector known to have arrived, and when it did.
-    pub fn last_received(&self) -> Option<(u32, GlobalTime)> {
+    pub fn last_received(&self) -> Option<(VectorNumber, GlobalTime)> {
         self.parts().0.last_arrived().map(|f| (f.vector, f.arrival))
     }
 
@@ -511,7 +529,7 @@ impl<'a> PairView<'a> {
     }
 
     /// The same, borrowed: its number, when it was generated, and what it says.
-    pub(crate) fn reference_motion(&self) -> Option<(u32, GlobalTime, &'a Motion)> {
+    pub(crate) fn reference_motion(&self) -> Option<(VectorNumber, GlobalTime, &'a Motion)> {
         let (book, context) = self.parts();
         book.reference_motion(context, self.desk().queued)
     }
@@ -519,7 +537,7 @@ impl<'a> PairView<'a> {
     /// The vector that the receiver is believed to be using at a global time.
     pub fn in_use(&self, t: GlobalTime) -> Option<&'a Vector> {
         let (book, context) = self.parts();
-        self.ledger.vector(self.entity, book.shown_at(context, context.lag.shown(t))?.vector)
+        self.ledger.vector(self.entity, book.shown_at(context, context.lag.shown(t))?.vector?)
     }
 
     /// What the receiver would gain from `vector`: the integral of the distance between it and the
@@ -534,7 +552,7 @@ impl<'a> PairView<'a> {
 
     /// The vector being held back for this receiver, and until when. While a policy decides about the next vector, the one
     /// that is being overtaken.
-    pub fn held(&self) -> Option<(u32, GlobalTime)> {
+    pub fn held(&self) -> Option<(VectorNumber, GlobalTime)> {
         self.parts().0.held().map(|h| (h.vector, h.until))
     }
 

@@ -3,6 +3,7 @@
 use super::exported::{Exported, Placing, Vector};
 use super::flights::{Fate, Flight, Flights, MAX_FLIGHTS};
 use crate::delay::PathEstimate;
+use crate::ids::VectorNumber;
 use crate::lag::Lag;
 use crate::motion::Motion;
 use crate::path::{PieceView, SplitError, error_between};
@@ -37,7 +38,7 @@ impl Relevance {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reference {
     /// Its number.
-    pub number: u32,
+    pub number: VectorNumber,
     /// When it was generated.
     pub generated: GlobalTime,
     /// What it says.
@@ -47,12 +48,8 @@ pub struct Reference {
 /// A vector that waits for its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
-    pub(crate) vector: u32,
+    pub(crate) vector: VectorNumber,
     pub(crate) until: GlobalTime,
-}
-
-impl Held {
-    const NONE: Self = Self { vector: 0, until: GlobalTime::ZERO };
 }
 
 /// So many are forgotten as soon as they may be, fewer when that saves memory.
@@ -64,14 +61,14 @@ const CLOSE_EVERY: u32 = 8;
 /// for every receiver at every vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Desk {
-    /// The newest vector queued for sending; 0 for none.
-    pub(crate) queued: u32,
+    /// The newest vector queued for sending.
+    pub(crate) queued: Option<VectorNumber>,
     pub(crate) relevance: Relevance,
 }
 
 impl Desk {
     pub(crate) const fn new() -> Self {
-        Self { queued: 0, relevance: Relevance::USUAL }
+        Self { queued: None, relevance: Relevance::USUAL }
     }
 }
 
@@ -80,8 +77,8 @@ impl Desk {
 pub(crate) struct PairBook {
     /// What was sent and has not been forgotten.
     flights: Flights,
-    /// The newest vector among those that are not lost, 0 for none: policies ask for it all the time.
-    newest: u32,
+    /// The newest vector among those that are not lost: policies ask for it all the time.
+    newest: Option<VectorNumber>,
     /// The error up to `until`: closed, but for late receipts.
     settled: SplitError,
     /// The same with the past fading.
@@ -94,12 +91,12 @@ pub(crate) struct PairBook {
     anchor: Option<Box<Reference>>,
     /// Arrivals since the books were last closed.
     unclosed: u32,
-    /// Its vector is 0 if nothing is held.
-    held: Held,
-    /// The newest vector known to have arrived; 0 for none.
-    pub(crate) acknowledged: u32,
-    /// The newest vector when the receiver was last told to forget the entity; 0 for never.
-    pub(crate) farewell: u32,
+    /// The vector that is held back.
+    held: Option<Held>,
+    /// The newest vector known to have arrived.
+    pub(crate) acknowledged: Option<VectorNumber>,
+    /// The newest vector when the receiver was last told to forget the entity.
+    pub(crate) farewell: Option<VectorNumber>,
 }
 
 /// What holds for every pair of a ledger.
@@ -129,32 +126,38 @@ impl PairBook {
     pub(crate) fn new(shown: GlobalTime) -> Self {
         Self {
             flights: Flights::new(),
-            newest: 0,
+            newest: None,
             settled: SplitError::default(),
             faded: 0.0,
             until: shown,
             shown_since: GlobalTime::MAX,
             anchor: None,
             unclosed: 0,
-            held: Held::NONE,
-            acknowledged: 0,
-            farewell: 0,
+            held: None,
+            acknowledged: None,
+            farewell: None,
         }
     }
 
-    pub(crate) fn record_send(&mut self, vector: u32, generated: GlobalTime, sent: GlobalTime, context: Context<'_>) {
+    pub(crate) fn record_send(
+        &mut self,
+        vector: VectorNumber,
+        generated: GlobalTime,
+        sent: GlobalTime,
+        context: Context<'_>,
+    ) {
         if self.flights.len() >= MAX_FLIGHTS {
             self.make_room(context, sent);
         } else if self.flights.len() < MANY_FLIGHTS && self.flights.would_grow(sent) {
             self.forget(context, sent);
         }
         self.flights.push(vector, generated, sent);
-        self.newest = self.newest.max(vector);
+        self.newest = self.newest.max(Some(vector));
     }
 
     /// Finds the newest vector anew, after flights were forgotten or have met another fate.
     fn find_newest(&mut self) {
-        self.newest = self.flights.newest().map_or(0, |f| f.vector);
+        self.newest = self.flights.newest().map(|f| f.vector);
     }
 
     /// Forgets the older half of the flights, with the books closed over what they meant.
@@ -170,17 +173,15 @@ impl PairBook {
 
     /// The vector that is held back, if there is one.
     pub(crate) fn held(&self) -> Option<Held> {
-        Some(self.held).filter(|held| held.vector != 0)
+        self.held
     }
 
     pub(crate) fn hold(&mut self, held: Held) {
-        self.held = held;
+        self.held = Some(held);
     }
 
     pub(crate) fn take_held(&mut self) -> Option<Held> {
-        let held = self.held();
-        self.held = Held::NONE;
-        held
+        self.held.take()
     }
 
     pub(crate) fn last_sent(&self) -> Option<Flight> {
@@ -192,8 +193,8 @@ impl PairBook {
     }
 
     /// The newest vector that the receiver has or will have, as far as one knows.
-    pub(crate) fn reference(&self) -> Option<u32> {
-        (self.newest != 0).then_some(self.newest)
+    pub(crate) fn reference(&self) -> Option<VectorNumber> {
+        self.newest
     }
 
     /// The same with when it was generated and its motion, also of a vector that the exported path no longer holds. Borrowed: a
@@ -201,23 +202,23 @@ impl PairBook {
     pub(crate) fn reference_motion<'a>(
         &'a self,
         context: Context<'a>,
-        queued: u32,
-    ) -> Option<(u32, GlobalTime, &'a Motion)> {
-        let number = self.newest.max(queued);
+        queued: Option<VectorNumber>,
+    ) -> Option<(VectorNumber, GlobalTime, &'a Motion)> {
+        let number = self.newest.max(queued)?;
         if let Some(v) = context.exported.get(number) {
             return Some((number, v.generated, &v.motion));
         }
         self.anchored(number).map(|anchor| (number, anchor.generated, &anchor.motion))
     }
 
-    fn anchored(&self, number: u32) -> Option<&Reference> {
+    fn anchored(&self, number: VectorNumber) -> Option<&Reference> {
         self.anchor.as_deref().filter(|anchor| anchor.number == number)
     }
 
     /// A receipt: the vector sent at `sent` arrived. Answers the flight if that is news.
     pub(crate) fn record_arrival(
         &mut self,
-        vector: u32,
+        vector: VectorNumber,
         sent: GlobalTime,
         arrival: GlobalTime,
         taken: bool,
@@ -242,9 +243,9 @@ impl PairBook {
         } else {
             self.flights.arrived(index, arrival);
         }
-        self.newest = self.newest.max(vector);
+        self.newest = self.newest.max(Some(vector));
         if taken {
-            self.acknowledged = self.acknowledged.max(vector);
+            self.acknowledged = self.acknowledged.max(Some(vector));
         }
         self.shown_since = self.shown_since.min(start);
         self.unclosed += 1;
@@ -255,16 +256,25 @@ impl PairBook {
     }
 
     /// No receipt came in time. Answers whether nothing newer is on its way or there.
-    pub(crate) fn record_loss(&mut self, vector: u32, sent: GlobalTime) -> bool {
+    pub(crate) fn record_loss(&mut self, vector: VectorNumber, sent: GlobalTime) -> bool {
         let Some(index) = self.flights.position(vector, sent) else { return false };
         if self.flights.get(index).is_none_or(|f| f.fate != Fate::InFlight) {
             return false;
         }
         self.flights.lost(index);
         self.find_newest();
-        // Perhaps it was refused because its baseline is gone there: the next one stands alone.
-        self.acknowledged = 0;
         self.reference().is_none_or(|newest| newest < vector)
+    }
+
+    /// A vector arrived and could not be decoded: it is not shown, and the receiver has other baselines than was believed.
+    pub(crate) fn record_untaken(&mut self, vector: VectorNumber, sent: GlobalTime) {
+        self.record_loss(vector, sent);
+        self.forget_baseline();
+    }
+
+    /// The receiver has other baselines than was believed: the next vector stands alone.
+    pub(crate) fn forget_baseline(&mut self) {
+        self.acknowledged = None;
     }
 
     /// The shown time up to which everything is known: before the oldest vector whose fate is open.
@@ -305,15 +315,15 @@ impl PairBook {
     }
 
     /// The oldest vector that the open books speak of. The one that has been in use since is kept by itself when it goes.
-    pub(crate) fn oldest_needed(&self, context: Context<'_>) -> Option<u32> {
+    pub(crate) fn oldest_needed(&self, context: Context<'_>) -> Option<VectorNumber> {
         let shown = self.flight_at(context, self.until).map(|f| f.vector);
         let in_use = self.last_arrived().map(|f| f.vector);
         shown.or_else(|| self.flights.oldest()).filter(|needed| Some(*needed) != in_use)
     }
 
-    /// From which vector on, and from which time on, the exported path may not drop anything without asking the pair.
-    pub(crate) fn needs(&self) -> (u32, GlobalTime) {
-        (self.last_arrived().map_or(u32::MAX, |f| f.vector), self.until)
+    /// From which vector on, if from any, and from which time on, the exported path may not drop anything without asking the pair.
+    pub(crate) fn needs(&self) -> (Option<VectorNumber>, GlobalTime) {
+        (self.last_arrived().map(|f| f.vector), self.until)
     }
 
     /// The exported path is about to drop a vector: keep its motion if it is the one in use.
@@ -337,10 +347,10 @@ impl PairBook {
     pub(crate) fn finish(&mut self, context: Context<'_>, now: GlobalTime) {
         self.close_to(context, context.lag.shown(now));
         self.flights.clear();
-        self.newest = 0;
+        self.newest = None;
         self.anchor = None;
-        self.held = Held::NONE;
-        self.acknowledged = 0;
+        self.held = None;
+        self.acknowledged = None;
     }
 
     pub(crate) fn known(&self, context: Context<'_>, now: GlobalTime) -> SplitError {
@@ -402,7 +412,7 @@ impl PairBook {
         };
         let (start, epoch) = timing(flight, context);
         let freeze = Some(epoch + context.terms.placing.max_age);
-        Some(PieceView { start, epoch, motion, vector: flight.vector, freeze })
+        Some(PieceView { start, epoch, motion, vector: Some(flight.vector), freeze })
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {

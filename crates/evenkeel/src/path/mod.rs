@@ -21,6 +21,7 @@ pub use integral::{Integral, distance_integral};
 pub use owned::{OutOfOrder, Path};
 
 use crate::geometry::Vec3;
+use crate::ids::VectorNumber;
 use crate::motion::{Motion, State};
 use crate::time::GlobalTime;
 use core::borrow::Borrow;
@@ -29,11 +30,12 @@ use core::ops::{Add, AddAssign, Sub, SubAssign};
 /// One piece of a piecewise path: it holds from `start` (inclusive) until the next piece starts.
 ///
 /// ```
-/// use evenkeel::{Duration, GlobalTime, Motion, Vec3, path::Piece};
+/// use evenkeel::{Duration, GlobalTime, Motion, Vec3, VectorNumber, path::Piece};
 /// let generated = GlobalTime::from_millis(1_000);
 /// let received = generated + Duration::from_millis(200);
 /// let motion = Motion::linear(Vec3::ZERO, Vec3::new(10.0, 0.0, 0.0));
-/// let placed = Piece::new(received, generated, motion, 7).frozen_from(generated + Duration::from_secs(2));
+/// let placed = Piece::new(received, generated, motion, VectorNumber::new(7));
+/// let placed = placed.frozen_from(generated + Duration::from_secs(2));
 /// assert_eq!(placed.position_at(received), Vec3::new(2.0, 0.0, 0.0));
 /// assert_eq!(placed.position_at(generated + Duration::from_secs(5)), Vec3::new(20.0, 0.0, 0.0));
 /// ```
@@ -46,15 +48,15 @@ pub struct Piece {
     pub epoch: GlobalTime,
     /// How it goes.
     pub motion: Motion,
-    /// The number of the DR vector it came with.
-    pub vector: u32,
+    /// The DR vector it came with, if it came with one.
+    pub vector: Option<VectorNumber>,
     /// From then on it stays where it was then, because extrapolating any further would be guessing.
     pub freeze: Option<GlobalTime>,
 }
 
 impl Piece {
     /// A piece that goes on for ever.
-    pub const fn new(start: GlobalTime, epoch: GlobalTime, motion: Motion, vector: u32) -> Self {
+    pub const fn new(start: GlobalTime, epoch: GlobalTime, motion: Motion, vector: Option<VectorNumber>) -> Self {
         Self { start, epoch, motion, vector, freeze: None }
     }
 
@@ -86,7 +88,7 @@ pub(crate) struct PieceView<'a> {
     pub(crate) start: GlobalTime,
     pub(crate) epoch: GlobalTime,
     pub(crate) motion: &'a Motion,
-    pub(crate) vector: u32,
+    pub(crate) vector: Option<VectorNumber>,
     pub(crate) freeze: Option<GlobalTime>,
 }
 
@@ -209,9 +211,9 @@ impl SubAssign for SplitError {
 /// those that start together the last one holds.
 ///
 /// ```
-/// use evenkeel::{GlobalTime, Motion, Vec3, path::{Piece, position_on}};
+/// use evenkeel::{GlobalTime, Motion, Vec3, VectorNumber, path::{Piece, position_on}};
 /// let start = GlobalTime::from_millis(100);
-/// let path = [Piece::new(start, start, Motion::stationary(Vec3::new(1.0, 2.0, 3.0)), 1)];
+/// let path = [Piece::new(start, start, Motion::stationary(Vec3::new(1.0, 2.0, 3.0)), VectorNumber::new(1))];
 /// assert_eq!(position_on(&path, GlobalTime::ZERO), None);
 /// assert_eq!(position_on(&path, start), Some(Vec3::new(1.0, 2.0, 3.0)));
 /// ```
@@ -231,13 +233,14 @@ where
 /// together the last one holds. Nothing is allocated.
 ///
 /// ```
-/// use evenkeel::{GlobalTime, Motion, Vec3, path::{Piece, export_error}};
+/// use evenkeel::{GlobalTime, Motion, Vec3, VectorNumber, path::{Piece, export_error}};
 /// let ms = GlobalTime::from_millis;
 /// let parked = Motion::stationary(Vec3::ZERO);
 /// let driving = Motion::linear(Vec3::ZERO, Vec3::new(10.0, 0.0, 0.0));
-/// let exported = [Piece::new(ms(0), ms(0), parked, 1), Piece::new(ms(1_000), ms(1_000), driving, 2)];
+/// let [first, second] = [1, 2].map(VectorNumber::new);
+/// let exported = [Piece::new(ms(0), ms(0), parked, first), Piece::new(ms(1_000), ms(1_000), driving, second)];
 /// // Everything arrives 200 ms later.
-/// let placed = [Piece::new(ms(200), ms(0), parked, 1), Piece::new(ms(1_200), ms(1_000), driving, 2)];
+/// let placed = [Piece::new(ms(200), ms(0), parked, first), Piece::new(ms(1_200), ms(1_000), driving, second)];
 /// let error = export_error(&exported, &placed, ms(0), ms(5_000));
 /// assert!((error.before - 0.2).abs() < 1e-12); // from 0 m to 2 m within 0.2 s
 /// assert_eq!(error.after, 0.0);
@@ -276,10 +279,10 @@ pub(crate) fn error_between(
 /// and after the last counts nothing, nor does time before the first placed piece. Nothing is allocated.
 ///
 /// ```
-/// use evenkeel::{GlobalTime, Motion, Vec3, path::{Piece, real_error}};
+/// use evenkeel::{GlobalTime, Motion, Vec3, VectorNumber, path::{Piece, real_error}};
 /// let ms = GlobalTime::from_millis;
 /// let real = [(ms(0), Vec3::ZERO), (ms(500), Vec3::new(1.0, 0.0, 0.0)), (ms(1_000), Vec3::ZERO)];
-/// let placed = [Piece::new(ms(0), ms(0), Motion::stationary(Vec3::ZERO), 1)];
+/// let placed = [Piece::new(ms(0), ms(0), Motion::stationary(Vec3::ZERO), VectorNumber::new(1))];
 /// let error = real_error(real, &placed, ms(0), ms(5_000));
 /// assert!((error - 0.5).abs() < 1e-12);
 /// ```
@@ -298,7 +301,7 @@ where
         }
         if end > start && end > from {
             let velocity = (end_position - position) * (1.0 / end.since(start).as_secs_f64());
-            let stretch = Piece::new(start, start, Motion::linear(position, velocity), 0);
+            let stretch = Piece::new(start, start, Motion::linear(position, velocity), None);
             error += error_of_piece(&stretch.view(), &mut placed, start.max(from), end.min(to)).total();
         }
         (start, position) = (end, end_position);
@@ -399,9 +402,9 @@ mod tests {
         let freeze = prop_oneof![Just(None), (50..900i64).prop_map(Some)];
         prop::collection::vec((motion(), 0..600i64, freeze), 1..6).prop_map(|vectors| {
             let mut now = ms(0);
-            let pieces = vectors.into_iter().zip(0..).map(|((motion, gap, freeze), number)| {
+            let pieces = vectors.into_iter().zip(1..).map(|((motion, gap, freeze), number)| {
                 now += Duration::from_millis(gap);
-                let piece = Piece::new(now, now, motion, number);
+                let piece = Piece::new(now, now, motion, VectorNumber::new(number));
                 freeze.map_or(piece, |age| piece.frozen_from(now + Duration::from_millis(age)))
             });
             pieces.collect()
@@ -486,7 +489,7 @@ mod tests {
                 .windows(2)
                 .map(|pair| {
                     let ((start, p), (end, q)) = (pair[0], pair[1]);
-                    Piece::new(start, start, Motion::linear(p, (q - p) * (1.0 / (end - start).as_secs_f64())), u32::MAX)
+                    Piece::new(start, start, Motion::linear(p, (q - p) * (1.0 / (end - start).as_secs_f64())), None)
                 })
                 .collect();
             let (from, to) = (ms(from), ms(from + span));
@@ -512,8 +515,8 @@ mod tests {
     #[test]
     fn a_vector_received_in_time_costs_nothing_more() {
         let motion = Motion::circular(Vec3::ZERO, 0.3, 20.0, 0.7);
-        let exported = [Piece::new(ms(0), ms(0), motion, 1)];
-        let placed = [Piece::new(ms(300), ms(0), motion, 1)];
+        let exported = [Piece::new(ms(0), ms(0), motion, VectorNumber::new(1))];
+        let placed = [Piece::new(ms(300), ms(0), motion, VectorNumber::new(1))];
         // Nothing shown counts nothing, and from then on both agree bit for bit.
         assert_eq!(export_error(exported, placed, ms(0), ms(9_000)), SplitError::default());
         // Without global time the receiver starts the motion when it gets it, and stays behind: the after error.
@@ -530,7 +533,7 @@ mod tests {
     #[test]
     fn a_frozen_piece_stays_and_counts_from_there() {
         let driving = Motion::linear(Vec3::ZERO, Vec3::new(10.0, 0.0, 0.0)).facing(0.0, 1.0);
-        let exported = [Piece::new(ms(0), ms(0), driving, 1)];
+        let exported = [Piece::new(ms(0), ms(0), driving, VectorNumber::new(1))];
         let placed = [exported[0].frozen_from(ms(1_000))];
         let error = export_error(&exported, &placed, ms(0), ms(2_000));
         assert!(libm::fabs(error.after - 5.0) < 1e-12);
@@ -547,7 +550,7 @@ mod tests {
     #[test]
     fn pieces_out_of_order_neither_hang_nor_panic() {
         let motion = Motion::linear(Vec3::ZERO, Vec3::new(10.0, 0.0, 0.0));
-        let jumbled = [900, 100, 500, 100].map(|t| Piece::new(ms(t), ms(t), motion, t as u32));
+        let jumbled = [900, 100, 500, 100].map(|t| Piece::new(ms(t), ms(t), motion, VectorNumber::new(t as u32)));
         assert!(export_error(&jumbled, &jumbled[1..], ms(0), ms(2_000)).total().is_finite());
         assert!(
             real_error([(ms(5), Vec3::ZERO), (ms(5), Vec3::ZERO), (ms(1), Vec3::ZERO)], jumbled, ms(0), ms(9)) == 0.0

@@ -10,12 +10,12 @@ use core::fmt;
 /// A piecewise path that owns its pieces, up to a given number: the oldest make room for the newest.
 ///
 /// ```
-/// use evenkeel::{GlobalTime, Motion, Vec3, path::{Path, Piece}};
+/// use evenkeel::{GlobalTime, Motion, Vec3, VectorNumber, path::{Path, Piece}};
 /// let ms = GlobalTime::from_millis;
 /// let motion = Motion::linear(Vec3::ZERO, Vec3::new(10.0, 0.0, 0.0));
 /// let (mut exported, mut placed) = (Path::with_capacity(64), Path::with_capacity(64));
-/// exported.push(Piece::new(ms(0), ms(0), motion, 1))?;
-/// placed.push(Piece::new(ms(200), ms(0), Motion::stationary(Vec3::ZERO), 0))?;
+/// exported.push(Piece::new(ms(0), ms(0), motion, VectorNumber::new(1)))?;
+/// placed.push(Piece::new(ms(200), ms(0), Motion::stationary(Vec3::ZERO), None))?;
 /// assert_eq!(exported.position_at(ms(500)), Some(Vec3::new(5.0, 0.0, 0.0)));
 /// assert_eq!(placed.position_at(ms(100)), None);
 /// let error = exported.error_against(&placed, ms(0), ms(1_000));
@@ -123,12 +123,13 @@ impl<'a> IntoIterator for &'a Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::VectorNumber;
     use crate::motion::Motion;
     use crate::path::position_on;
 
     fn parked(start_ms: i64, x: f64) -> Piece {
         let start = GlobalTime::from_millis(start_ms);
-        Piece::new(start, start, Motion::stationary(Vec3::new(x, 0.0, 0.0)), start_ms as u32)
+        Piece::new(start, start, Motion::stationary(Vec3::new(x, 0.0, 0.0)), VectorNumber::new(start_ms as u32))
     }
 
     #[test]
@@ -140,7 +141,7 @@ mod tests {
         assert_eq!(path.len(), 2);
         assert_eq!(path.position_at(GlobalTime::from_millis(50)), None);
         assert_eq!(path.position_at(GlobalTime::from_millis(150)), Some(Vec3::new(1.0, 0.0, 0.0)));
-        assert_eq!(path.last().map(|piece| piece.vector), Some(200));
+        assert_eq!(path.last().and_then(|piece| piece.vector), VectorNumber::new(200));
         assert_eq!(Path::with_capacity(0).capacity(), 1);
     }
 

@@ -43,6 +43,7 @@ pub use schedule_paper::SchedulePaper;
 pub use tolerance::Tolerant;
 pub use weights::{Instantaneous, LastSent, Past, Readings, Scales, Scope, Share, Weights, frequencies};
 
+use crate::ids::VectorNumber;
 use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
 use crate::time::GlobalTime;
 use crate::trigger::Cause;
@@ -54,7 +55,7 @@ pub struct Trigger {
     /// The entity, as an index into the ledger.
     pub entity: EntityIndex,
     /// The vector's number; [`Ledger::vector`] has its motion.
-    pub vector: u32,
+    pub vector: VectorNumber,
     /// Why it became due.
     pub cause: Cause,
     /// When it was generated.
@@ -91,7 +92,7 @@ pub struct Settled {
     /// The receiver.
     pub receiver: ReceiverIndex,
     /// The vector's number.
-    pub vector: u32,
+    pub vector: VectorNumber,
     /// When it was sent.
     pub sent: GlobalTime,
     /// When it arrived, as booked; `None` if it counts as lost.

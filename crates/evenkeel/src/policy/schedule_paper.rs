@@ -4,6 +4,7 @@ use super::schedule::least_hold;
 use super::table::PairTable;
 use super::weights::importance;
 use super::{Decision, Policy, Settled, Trigger};
+use crate::ids::VectorNumber;
 use crate::ledger::{EntityIndex, Ledger, ReceiverIndex, Vector};
 use crate::path::distance_integral;
 use crate::time::{Duration, GlobalTime};
@@ -48,9 +49,9 @@ struct Relative {
 /// A vector on its way, or waiting for it.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    vector: u32,
+    vector: VectorNumber,
     /// The vector that the receiver was taken to show until then.
-    before: u32,
+    before: VectorNumber,
     /// When it was scheduled to arrive.
     expected: GlobalTime,
 }
@@ -165,7 +166,7 @@ mod tests {
     use crate::wire::Format;
     use crate::{Motion, Vec3};
 
-    fn vector(number: u32, speed: f64) -> Vector {
+    fn vector(number: VectorNumber, speed: f64) -> Vector {
         let motion = Motion::linear(Vec3::ZERO, Vec3::new(speed, 0.0, 0.0));
         let quantised = Format::lossless().quantise(&motion, GlobalTime::ZERO).unwrap();
         Vector { number, generated: GlobalTime::ZERO, motion, quantised }
@@ -173,7 +174,7 @@ mod tests {
 
     #[test]
     fn later_than_scheduled_is_owed_and_sooner_owes() {
-        let (new, before) = (vector(2, 3.0), vector(1, 1.0));
+        let (new, before) = (vector(VectorNumber::FIRST.next(), 3.0), vector(VectorNumber::FIRST, 1.0));
         let at = GlobalTime::from_millis;
         // Two metres per second apart: t squared metre-seconds after t.
         let late = signed_cost(&new, &before, at(1_000), at(2_000));

@@ -2,6 +2,7 @@
 
 use super::Trigger;
 use super::table::PairTable;
+use crate::ids::VectorNumber;
 use crate::ledger::{EntityIndex, Ledger, PairView, ReceiverIndex, Relevance};
 use crate::time::GlobalTime;
 use alloc::vec::Vec;
@@ -145,7 +146,7 @@ pub struct Scales {
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     /// The vector with which it began.
-    vector: u32,
+    vector: VectorNumber,
     /// The accumulated error there.
     accumulated: f64,
 }

@@ -2,8 +2,7 @@
 
 use crate::ids::EntityId;
 use crate::time::{Duration, GlobalTime};
-use crate::wire::Quantised;
-use crate::wire::datagram::RecordHead;
+use crate::wire::datagram::Record;
 use alloc::collections::VecDeque;
 
 /// So many entities of one sender wait, at most.
@@ -14,17 +13,15 @@ const WAITS: Duration = Duration::from_secs(1);
 /// A record that was refused, because nobody has said yet that its sender owns the entity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
-    pub(super) head: RecordHead,
-    /// None if it is a farewell. Nobody needs that later, but what was generated before it is void.
-    pub(super) quantised: Option<Quantised>,
-    pub(super) tick: i64,
+    /// If it is a farewell, nobody needs it later, but what was generated before it is void.
+    pub(super) record: Record,
     pub(super) received: GlobalTime,
 }
 
 impl Waiting {
     /// What is newer counts, and a farewell more than a vector of the same tick.
     fn order(&self) -> (u32, i64, bool) {
-        (self.head.epoch, self.tick, self.quantised.is_none())
+        (self.record.epoch, self.record.tick(), self.record.quantised().is_none())
     }
 }
 
@@ -36,9 +33,9 @@ pub(super) struct Early {
 
 impl Early {
     /// Keeps a record, if there is no newer one of the same entity. If too many wait, the one that was kept first is given up.
-    pub(super) fn keep(&mut self, record: Waiting) {
-        if let Some(index) = self.position(record.head.entity) {
-            if self.waiting[index].order() > record.order() {
+    pub(super) fn keep(&mut self, new: Waiting) {
+        if let Some(index) = self.position(new.record.entity) {
+            if self.waiting[index].order() > new.order() {
                 return;
             }
             self.waiting.remove(index);
@@ -46,24 +43,19 @@ impl Early {
         if self.waiting.len() == MAX_WAITING {
             self.waiting.pop_front();
         }
-        self.waiting.push_back(record);
+        self.waiting.push_back(new);
     }
 
     /// The vector that has waited for a grant in this epoch, and when it was received.
-    pub(super) fn take(
-        &mut self,
-        entity: EntityId,
-        epoch: u32,
-        now: GlobalTime,
-    ) -> Option<(RecordHead, Quantised, GlobalTime)> {
+    pub(super) fn take(&mut self, entity: EntityId, epoch: u32, now: GlobalTime) -> Option<(Record, GlobalTime)> {
         let index = self.position(entity)?;
-        let Waiting { head, quantised, received, .. } = self.waiting.remove(index)?;
-        let usable = epoch <= head.epoch && now.since(received) <= WAITS;
-        quantised.filter(|_| usable).map(|quantised| (head, quantised, received))
+        let Waiting { record, received } = self.waiting.remove(index)?;
+        let usable = epoch <= record.epoch && now.since(received) <= WAITS && record.quantised().is_some();
+        usable.then_some((record, received))
     }
 
     fn position(&self, entity: EntityId) -> Option<usize> {
-        self.waiting.iter().position(|record| record.head.entity == entity)
+        self.waiting.iter().position(|waiting| waiting.record.entity == entity)
     }
 }
 
@@ -71,26 +63,23 @@ impl Early {
 mod tests {
     use super::*;
     use crate::wire::Format;
-    use crate::wire::datagram::Content;
     use crate::{Motion, Vec3};
 
     fn at(millis: i64) -> GlobalTime {
         GlobalTime::from_millis(millis)
     }
 
-    fn vector(entity: u32, epoch: u32, tick: i64) -> Waiting {
-        let head =
-            RecordHead { entity: EntityId(entity), epoch, content: Content::Absolute, sequence: 0, age_ticks: 0 };
-        let quantised = Format::default().quantise(&Motion::stationary(Vec3::ZERO), at(0)).ok();
-        Waiting { head, quantised, tick, received: at(tick) }
+    fn vector(entity: u32, epoch: u32, millis: i64) -> Waiting {
+        let quantised = Format::default().quantise(&Motion::stationary(Vec3::ZERO), at(millis)).unwrap();
+        Waiting { record: Record::vector(EntityId(entity), epoch, quantised), received: at(millis) }
     }
 
     fn farewell(entity: u32, tick: i64) -> Waiting {
-        Waiting { quantised: None, ..vector(entity, 0, tick) }
+        Waiting { record: Record::retired(EntityId(entity), 0, tick), received: at(tick) }
     }
 
     fn received(early: &mut Early, entity: u32, epoch: u32, now: i64) -> Option<i64> {
-        early.take(EntityId(entity), epoch, at(now)).map(|(.., received)| received.as_nanos() / 1_000_000)
+        early.take(EntityId(entity), epoch, at(now)).map(|(_, received)| received.as_nanos() / 1_000_000)
     }
 
     #[test]

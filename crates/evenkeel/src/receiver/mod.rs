@@ -3,6 +3,7 @@
 //! Like the [`Sender`](crate::Sender) it has getters ([`place`](Receiver::place) above all), commands, `handle_*` and
 //! `poll_*`, and neither clock nor socket. [`place`](Receiver::place) is a pure function of time: call it at any rate.
 
+mod agreement;
 mod config;
 mod early;
 mod report;
@@ -12,7 +13,7 @@ mod tombstones;
 mod track;
 
 pub use config::{Beyond, ReceiverConfig};
-pub use report::{Handled, PlaceError, Placement, ReceiverError, ReceiverEvent};
+pub use report::{Handled, PlaceError, Placement, ReceiverError, ReceiverEvent, Refusals, Refused};
 pub use smoothing::Smoothing;
 
 use crate::ClockRule;
@@ -25,10 +26,10 @@ use crate::path::Piece;
 use crate::sender::{ConfigError, Handover, Transmit};
 use crate::time::{Duration, GlobalTime};
 use crate::wire::datagram::{
-    Acknowledged, BASELINE_WINDOW, Content, DatagramError, KIND_ACKNOWLEDGEMENT, LEAST_RECORD_BITS, RecordHead,
-    VectorsHeader, end,
+    Acknowledged, Content, Cursor, DatagramError, Digest, KIND_ACKNOWLEDGEMENT, KIND_AGREEMENT, LEAST_RECORD_BITS,
+    Record, Stamp, Taken, VectorsHeader, end, slot_ticks,
 };
-use crate::wire::{BitReader, Format, Quantised, WireError, parse_body};
+use crate::wire::{AGREEMENT_BYTES, Agreement, BitReader, Quantised};
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -38,6 +39,9 @@ use hashbrown::HashMap;
 use source::{Novelty, Source};
 use tombstones::Tombstones;
 use track::{Inserted, Known, Track};
+
+/// A receipt of one entry always fits in this many bytes.
+const LEAST_RECEIPT: usize = 64;
 
 /// Owns what this host owns itself.
 const NOBODY: HostId = HostId(u32::MAX);
@@ -52,11 +56,11 @@ enum Applied {
 /// Turns datagrams into places. See the [module](self).
 ///
 /// ```
-/// use evenkeel::{EntityId, GlobalTime, HostId, PlaceError, Receiver, ReceiverConfig, wire::Format};
+/// use evenkeel::{EntityId, GlobalTime, HostId, PlaceError, Receiver, ReceiverConfig, wire::Agreement};
 ///
 /// let mut receiver = Receiver::new(ReceiverConfig::default())?;
 /// let now = GlobalTime::ZERO;
-/// receiver.add_sender(HostId(0), Format::default(), now)?;
+/// receiver.add_sender(HostId(0), Agreement::default(), now)?;
 /// // receiver.handle_datagram(HostId(0), &bytes, now)?;
 /// assert_eq!(receiver.place(EntityId(7), now), Err(PlaceError::Unknown(EntityId(7))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -75,8 +79,10 @@ pub struct Receiver {
     tombstones: Tombstones,
     events: Events<ReceiverEvent>,
     /// The records of the datagram being read: all of it is checked before any of it is used.
-    records: Vec<(RecordHead, Option<Quantised>, i64)>,
+    records: Vec<Record>,
     buffer: Vec<u8>,
+    /// Datagrams refused so far.
+    refused: Refusals,
     now: GlobalTime,
     clock_uncertainty: Duration,
 }
@@ -93,8 +99,8 @@ impl Receiver {
         }
         Ok(Self {
             lag,
-            // A receipt of one entry must always fit.
-            buffer: vec![0; config.max_datagram.max(64)],
+            // An agreement must always fit, and a receipt of one entry does then too.
+            buffer: vec![0; config.max_datagram.max(AGREEMENT_BYTES)],
             config,
             sources: Vec::new(),
             source_index: HashMap::new(),
@@ -106,6 +112,7 @@ impl Receiver {
             tombstones: Tombstones::default(),
             events: Events::new(),
             records: Vec::new(),
+            refused: Refusals::default(),
             now: GlobalTime::MIN,
             clock_uncertainty: Duration::ZERO,
         })
@@ -213,14 +220,34 @@ impl Receiver {
         self.source(sender).map_or(0, Source::receipts_given_up)
     }
 
+    /// How many of a sender's datagrams were refused, by cause.
+    pub fn refusals(&self, sender: HostId) -> Refusals {
+        self.source(sender).map_or(Refusals::default(), |source| source.refusals)
+    }
+
+    /// The same over all senders, those that were removed included.
+    pub fn all_refusals(&self) -> Refusals {
+        self.refused
+    }
+
+    /// The records of the last datagram, as they were decoded: for checks against what was written. Empty if it was refused, had come
+    /// before, or was no datagram with vectors.
+    pub fn last_records(&self) -> &[Record] {
+        &self.records
+    }
+
     /// Events that were given up because nobody polled for them.
     pub fn events_dropped(&self) -> u64 {
         self.events.dropped()
     }
 
-    /// Listens to another sender, in the format agreed with it.
-    pub fn add_sender(&mut self, host: HostId, format: Format, now: GlobalTime) -> Result<(), ReceiverError> {
-        format.validate().map_err(ReceiverError::Format)?;
+    /// Listens to another sender. What it holds to be agreed ([`Sender::agreement`](crate::Sender::agreement)) must be what this
+    /// receiver was set up with, but for the format, which is the sender's own.
+    pub fn add_sender(&mut self, host: HostId, agreement: Agreement, now: GlobalTime) -> Result<(), ReceiverError> {
+        agreement.format.validate().map_err(ReceiverError::Format)?;
+        if let Some(difference) = self.agreement(&agreement.format).difference(&agreement) {
+            return Err(ReceiverError::Disagreement(difference));
+        }
         if self.source_index.contains_key(&host) {
             return Err(ReceiverError::DuplicateSender(host));
         }
@@ -229,7 +256,7 @@ impl Receiver {
         }
         self.advance(now)?;
         self.source_index.insert(host, self.sources.len());
-        self.sources.push(Source::new(host, format, now));
+        self.sources.push(Source::new(host, &agreement, now));
         Ok(())
     }
 
@@ -253,8 +280,8 @@ impl Receiver {
     pub fn grant(&mut self, entity: EntityId, owner: HostId, epoch: u32) {
         self.grants.insert(entity, (owner, epoch));
         let Some(&index) = self.source_index.get(&owner) else { return };
-        if let Some((head, quantised, received)) = self.sources[index].early.take(entity, epoch, self.now) {
-            self.apply_vector(index, &head, &quantised, received);
+        if let Some((record, received)) = self.sources[index].early.take(entity, epoch, self.now) {
+            self.apply(index, &record, received, received);
         }
     }
 
@@ -284,9 +311,7 @@ impl Receiver {
         let Some((generated, motion)) = handover.motion else { return Ok(()) };
         let format = &self.sources[index].format;
         let Ok(quantised) = format.quantise(&motion, generated) else { return Ok(()) };
-        let (content, sequence) = (Content::Absolute, track::NO_SEQUENCE);
-        let head = RecordHead { entity: handover.entity, epoch: handover.epoch, content, sequence, age_ticks: 0 };
-        self.apply_vector(index, &head, &quantised, now);
+        self.show(index, NOBODY, &Record::vector(handover.entity, handover.epoch, quantised), &quantised, now);
         Ok(())
     }
 
@@ -343,34 +368,83 @@ impl Receiver {
         self.config.smoothing = smoothing;
     }
 
-    /// Takes in a datagram from a sender. It is checked whole before any of it is used.
+    /// Takes in a datagram from a sender. It is checked whole before any of it is used. Datagrams that are refused are
+    /// [counted](Self::refusals); if the records of one could not be decoded, the sender is told, and says them again.
     pub fn handle_datagram(&mut self, from: HostId, bytes: &[u8], now: GlobalTime) -> Result<Handled, ReceiverError> {
         let index = *self.source_index.get(&from).ok_or(ReceiverError::UnknownSender(from))?;
         let mut r = BitReader::new(bytes);
-        if bytes.first() == Some(&KIND_ACKNOWLEDGEMENT) {
-            let (stream, acknowledged) = Acknowledged::parse_alone(&mut r)?;
-            self.advance(now)?;
-            self.sources[index].confirm(stream, &acknowledged, now);
-            self.sources[index].heard(now);
-            return Ok(Handled::default());
+        self.records.clear();
+        match bytes.first() {
+            Some(&KIND_ACKNOWLEDGEMENT) => self.handle_acknowledgement(index, &mut r, now),
+            Some(&KIND_AGREEMENT) => self.handle_agreement(index, &mut r, now),
+            _ => self.handle_vectors(index, r, now),
         }
-        let header = VectorsHeader::parse(&mut r)?;
+    }
+
+    fn handle_acknowledgement(
+        &mut self,
+        index: usize,
+        r: &mut BitReader<'_>,
+        now: GlobalTime,
+    ) -> Result<Handled, ReceiverError> {
+        let (stream, acknowledged) = Acknowledged::parse_alone(r)?;
+        self.advance(now)?;
+        self.sources[index].confirm(stream, &acknowledged, now);
+        self.sources[index].heard(now);
+        Ok(Handled::default())
+    }
+
+    fn handle_vectors(
+        &mut self,
+        index: usize,
+        mut r: BitReader<'_>,
+        now: GlobalTime,
+    ) -> Result<Handled, ReceiverError> {
+        self.check_time(now)?;
         let source = &self.sources[index];
-        if header.fingerprint != source.fingerprint {
-            return Err(DatagramError::Format { theirs: header.fingerprint, ours: source.fingerprint }.into());
-        }
-        let number = match source.novelty(&header)? {
-            Novelty::New { number } => number,
-            Novelty::Duplicate => return Ok(Handled { duplicate: true, ..Handled::default() }),
+        let header = VectorsHeader::parse(&mut r, source.known(now));
+        let novelty = header.and_then(|header| Ok((header, source.novelty(&header)?)));
+        let header = match novelty {
+            Ok((header, Novelty::New { .. })) => header,
+            Ok((_, Novelty::Duplicate)) => return Ok(Handled { duplicate: true, ..Handled::default() }),
+            Err(error) => return Err(self.refuse(index, error, None, now)),
         };
-        self.read_records(index, &header, r)?;
+        if let Err(error) = self.read_records(index, &header, r) {
+            self.records.clear();
+            return Err(self.refuse(index, error, Some(&header), now));
+        }
         self.advance(now)?;
         if let Some(acknowledged) = &header.acknowledged {
-            self.sources[index].confirm(header.stream, acknowledged, now);
+            self.sources[index].confirm(header.stream.tag(), acknowledged, now);
         }
-        let handled = self.apply_records(index, header.sent, now);
-        self.sources[index].accept(&header, number, handled.refused == 0, now);
+        let handled = self.apply_records(index, header.sent.time(), now);
+        let taken = if handled.refused == 0 { Taken::All } else { Taken::Some };
+        self.sources[index].accept(&header, taken, now);
         Ok(handled)
+    }
+
+    /// Counts a datagram that is refused, and tells its sender if the header is the sender's own.
+    fn refuse(
+        &mut self,
+        index: usize,
+        error: DatagramError,
+        header: Option<&VectorsHeader>,
+        now: GlobalTime,
+    ) -> ReceiverError {
+        let source = &mut self.sources[index];
+        let error = match header {
+            Some(header) if !source.tell_undecoded(header, now) => DatagramError::Foreign,
+            _ => error,
+        };
+        let late = header.is_some_and(|header| source.may_be_late(header, now));
+        let cause = if late { Refused::Foreign } else { Refused::from(&error) };
+        self.refused.count(cause);
+        source.refusals.count(cause);
+        let lost_touch = error == DatagramError::Foreign && source.lost_touch(now);
+        if lost_touch || matches!(error, DatagramError::Disagreement { .. }) {
+            source.ask(now);
+        }
+        error.into()
     }
 
     /// Reads all records of a datagram, or refuses all of it.
@@ -381,7 +455,6 @@ impl Receiver {
         mut r: BitReader<'_>,
     ) -> Result<(), DatagramError> {
         let mut records = core::mem::take(&mut self.records);
-        records.clear();
         let result = self.read_records_into(&mut records, index, header, &mut r);
         self.records = records;
         result
@@ -389,56 +462,36 @@ impl Receiver {
 
     fn read_records_into(
         &self,
-        records: &mut Vec<(RecordHead, Option<Quantised>, i64)>,
+        records: &mut Vec<Record>,
         index: usize,
         header: &VectorsHeader,
         r: &mut BitReader<'_>,
     ) -> Result<(), DatagramError> {
-        let format = &self.sources[index].format;
-        let sent_tick = format.tick_of(header.sent);
-        let mut before = None;
+        let Source { host, format, .. } = &self.sources[index];
+        let mut cursor = Cursor::new(format.tick_of(header.sent.end()));
+        let mut digest = Digest::default();
         while r.remaining_bits() >= LEAST_RECORD_BITS {
-            let head = RecordHead::parse(before, r)?;
-            let age = i64::try_from(head.age_ticks).map_err(|_| WireError::OutOfRange)?;
-            let tick = sent_tick.checked_sub(age).ok_or(WireError::OutOfRange)?;
-            let quantised = match head.content {
-                Content::Retired => None,
-                Content::Absolute => Some(parse_body(format, r, tick, None)?),
-                Content::Against { distance } => {
-                    let sequence = (u32::from(head.sequence) + BASELINE_WINDOW - distance) % BASELINE_WINDOW;
-                    let baseline = self.baseline(head.entity, self.sources[index].host, head.epoch, sequence as u8);
-                    let baseline = baseline.ok_or(DatagramError::NoBaseline(head.entity))?;
-                    Some(parse_body(format, r, tick, Some(baseline))?)
-                }
-            };
-            records.push((head, quantised, tick));
-            before = Some(head.entity);
+            let record = Record::parse(format, cursor, r, |name| {
+                self.tracks[*self.track_index.get(&name.entity)?].baseline(*host, &name, slot_ticks(format))
+            })?;
+            digest.add(record.digest());
+            cursor = cursor.after(record.entity, record.tick());
+            records.push(record);
         }
-        end(r)
-    }
-
-    fn baseline(&self, entity: EntityId, owner: HostId, epoch: u32, sequence: u8) -> Option<&Quantised> {
-        let track = &self.tracks[*self.track_index.get(&entity)?];
-        if track.owner != owner || track.epoch != epoch {
-            return None;
-        }
-        track.baseline(sequence)
+        end(r)?;
+        if header.check_of(digest.value()) == header.check { Ok(()) } else { Err(DatagramError::Check) }
     }
 
     fn apply_records(&mut self, index: usize, sent: GlobalTime, now: GlobalTime) -> Handled {
         let mut handled = Handled { sent: Some(sent), ..Handled::default() };
         let records = core::mem::take(&mut self.records);
-        for (head, quantised, tick) in &records {
-            let applied = match quantised {
-                Some(quantised) => self.apply_vector(index, head, quantised, now),
-                None => self.apply_farewell(index, head, *tick, sent),
-            };
-            match applied {
+        for record in &records {
+            match self.apply(index, record, sent, now) {
                 Applied::Newest => handled.vectors += 1,
                 Applied::Ignored => handled.ignored += 1,
                 Applied::Refused => {
                     handled.refused += 1;
-                    self.keep_early(index, Waiting { head: *head, quantised: *quantised, tick: *tick, received: now });
+                    self.keep_early(index, Waiting { record: *record, received: now });
                 }
             }
         }
@@ -447,41 +500,50 @@ impl Receiver {
     }
 
     /// The grant may be on its way. Late words of a former owner wait for nothing.
-    fn keep_early(&mut self, index: usize, record: Waiting) {
-        let grant = self.grants.get(&record.head.entity);
-        if grant.is_none_or(|(_, epoch)| *epoch < record.head.epoch) {
-            self.sources[index].early.keep(record);
+    fn keep_early(&mut self, index: usize, waiting: Waiting) {
+        let grant = self.grants.get(&waiting.record.entity);
+        if grant.is_none_or(|(_, epoch)| *epoch < waiting.record.epoch) {
+            self.sources[index].early.keep(waiting);
         }
     }
 
-    /// Takes in a vector that was received now, or earlier. In either case it is shown from now on.
-    fn apply_vector(
+    /// Takes in a record of a datagram that was sent, and received, at these times.
+    fn apply(&mut self, index: usize, record: &Record, sent: GlobalTime, received: GlobalTime) -> Applied {
+        match &record.content {
+            Content::Vector(quantised) => self.show(index, self.sources[index].host, record, quantised, received),
+            Content::Retired { tick } => self.apply_farewell(index, record, *tick, sent),
+        }
+    }
+
+    /// Takes in a vector that was received now, or earlier. In either case it is shown from now on, to the stamp.
+    fn show(
         &mut self,
         index: usize,
-        head: &RecordHead,
+        told_by: HostId,
+        record: &Record,
         quantised: &Quantised,
         received: GlobalTime,
     ) -> Applied {
         let from = self.sources[index].host;
-        let was_gone = self.track(head.entity).is_none();
-        let Some(slot) = self.admit(head, from) else { return Applied::Refused };
+        let was_gone = self.track(record.entity).is_none();
+        let Some(slot) = self.admit(record, from) else { return Applied::Refused };
         let format = &self.sources[index].format;
         let generated = format.time_of(quantised.tick());
         let placing = &self.config.placing;
         let delay = self.sources[index].path.delay().unwrap_or(Duration::ZERO);
-        let epoch = placing.epoch(generated, received, delay);
-        let start = self.lag.takes_effect(epoch, self.now);
-        let piece = Piece::new(start, epoch, format.restore(quantised), u32::from(head.sequence))
-            .frozen_from(epoch + placing.max_age);
+        let epoch = placing.epoch(generated, Stamp::at(received).time(), delay);
+        let start = self.lag.takes_effect(epoch, Stamp::at(self.now).time());
+        let piece = Piece::new(start, epoch, format.restore(quantised), None).frozen_from(epoch + placing.max_age);
         let since = self.lag.shown(self.now) - self.config.history;
         let track = &mut self.tracks[slot];
-        match track.insert(Known::new(head.sequence, *quantised, piece), self.config.smoothing, since) {
+        let known = Known::new(told_by, record.epoch, *quantised, generated, piece);
+        match track.insert(known, self.config.smoothing, since) {
             Inserted::Newest { .. } => {
                 if was_gone {
-                    self.events.push(ReceiverEvent::Appeared { entity: head.entity, owner: from });
+                    self.events.push(ReceiverEvent::Appeared { entity: record.entity, owner: from });
                 }
                 if !core::mem::replace(&mut track.updated, true) {
-                    self.updated.push_back(head.entity);
+                    self.updated.push_back(record.entity);
                 }
                 Applied::Newest
             }
@@ -490,10 +552,10 @@ impl Receiver {
         }
     }
 
-    fn apply_farewell(&mut self, index: usize, head: &RecordHead, tick: i64, sent: GlobalTime) -> Applied {
+    fn apply_farewell(&mut self, index: usize, record: &Record, tick: i64, sent: GlobalTime) -> Applied {
         let from = self.sources[index].host;
         // Also of an entity not heard of yet: its vectors may still be on their way and must not bring it to life.
-        let Some(slot) = self.admit(head, from) else { return Applied::Refused };
+        let Some(slot) = self.admit(record, from) else { return Applied::Refused };
         // A vector generated after the farewell means that the entity came back.
         let came_back = self.tracks[slot].newest().is_some_and(|known| known.quantised.tick() > tick);
         if came_back {
@@ -520,11 +582,11 @@ impl Receiver {
     }
 
     /// The track of an entity that this sender may move; made if need be.
-    fn admit(&mut self, head: &RecordHead, from: HostId) -> Option<usize> {
-        let entity = head.entity;
+    fn admit(&mut self, record: &Record, from: HostId) -> Option<usize> {
+        let entity = record.entity;
         let grant = self.grants.get(&entity);
         let granted = match grant {
-            Some(&(owner, epoch)) => owner == from && epoch <= head.epoch,
+            Some(&(owner, epoch)) => owner == from && epoch <= record.epoch,
             None => !self.config.require_grants,
         };
         if !granted {
@@ -533,18 +595,18 @@ impl Receiver {
         }
         if let Some(&slot) = self.track_index.get(&entity) {
             let track = &mut self.tracks[slot];
-            if head.epoch > track.epoch {
+            if record.epoch > track.epoch {
                 let shown = track.is_here();
-                track.change_owner(from, head.epoch);
+                track.change_owner(from, record.epoch);
                 if shown {
                     self.events.push(ReceiverEvent::OwnerChanged { entity, owner: from });
                 }
-            } else if head.epoch < track.epoch {
+            } else if record.epoch < track.epoch {
                 // Late words of a former owner: nothing to report.
                 return None;
             } else if track.owner != from && grant.is_some() {
                 // Somebody else speaks for the same owner: the way to it has changed.
-                track.change_owner(from, head.epoch);
+                track.change_owner(from, record.epoch);
             } else if track.owner != from {
                 self.events.push(ReceiverEvent::NotOwner { entity, from });
                 return None;
@@ -559,7 +621,7 @@ impl Receiver {
             self.forget_track(tombstone);
         }
         self.track_index.insert(entity, self.tracks.len());
-        self.tracks.push(Track::new(entity, from, head.epoch));
+        self.tracks.push(Track::new(entity, from, record.epoch));
         Some(self.tracks.len() - 1)
     }
 
@@ -580,9 +642,14 @@ impl Receiver {
     /// The next receipt to send, if any: call it until it answers `None`. The bytes are valid until the next call.
     pub fn poll_transmit(&mut self, now: GlobalTime) -> Option<Transmit<'_>> {
         self.now = self.now.max(now);
-        let interval = self.config.receipt_interval;
+        if let Some(index) = self.sources.iter().position(|source| source.meeting.owed.is_some()) {
+            return self.write_agreement(index);
+        }
+        let (interval, terms) = (self.config.receipt_interval, self.terms());
         let source = self.sources.iter_mut().find(|s| s.receipt_due(interval).is_some_and(|due| due <= now))?;
-        let length = source.write_receipt(&mut self.buffer, now)?;
+        // The buffer may be longer, for an agreement.
+        let most = self.config.max_datagram.max(LEAST_RECEIPT);
+        let length = source.write_receipt(terms, &mut self.buffer[..most], now)?;
         Some(Transmit { to: source.host, bytes: &self.buffer[..length] })
     }
 
@@ -594,7 +661,8 @@ impl Receiver {
         let silence = self.sources.iter().filter(|s| !s.silent).map(|s| s.last_heard + self.config.silent_after);
         let gone = |entity: &EntityId| self.track(*entity)?.gone;
         let leaving = self.leaving.iter().filter_map(gone).map(|gone| gone + self.lag.at(self.now));
-        receipts.chain(silence).chain(leaving).min()
+        let agreements = self.sources.iter().filter(|s| s.meeting.owed.is_some()).map(|_| self.now);
+        receipts.chain(silence).chain(leaving).chain(agreements).min()
     }
 
     /// The next entity that has got a new vector since it was last asked about.
@@ -644,10 +712,15 @@ impl Receiver {
     }
 
     /// Time may only go forward.
-    fn advance(&mut self, now: GlobalTime) -> Result<(), ReceiverError> {
+    fn check_time(&self, now: GlobalTime) -> Result<(), ReceiverError> {
         if now < self.now {
             return Err(ReceiverError::TimeWentBackwards { by: self.now.since(now) });
         }
+        Ok(())
+    }
+
+    fn advance(&mut self, now: GlobalTime) -> Result<(), ReceiverError> {
+        self.check_time(now)?;
         self.now = now;
         self.let_leave(now);
         while let Some(slot) = self.tombstones.fallen(now, &mut self.tracks, &self.track_index) {

@@ -5,8 +5,8 @@ use crate::ids::{EntityId, HostId};
 use crate::lag::LagError;
 use crate::motion::{Attitude, State};
 use crate::time::{Duration, GlobalTime};
-use crate::wire::FormatError;
 use crate::wire::datagram::DatagramError;
+use crate::wire::{Difference, FormatError};
 use core::fmt;
 
 /// Where an entity is to be shown.
@@ -105,6 +105,13 @@ pub enum ReceiverEvent {
         /// Who.
         sender: HostId,
     },
+    /// A sender holds something else to be agreed. Nothing that it says is taken until the two agree.
+    Disagreement {
+        /// Who.
+        with: HostId,
+        /// In which field, and both values.
+        difference: Difference,
+    },
     /// More entities than configured: this one was ignored.
     TooManyEntities {
         /// Which.
@@ -127,6 +134,8 @@ pub enum ReceiverError {
     },
     /// The format is not usable.
     Format(FormatError),
+    /// The sender's agreement is not this receiver's.
+    Disagreement(Difference),
     /// Time went backwards.
     TimeWentBackwards {
         /// By how much.
@@ -145,6 +154,7 @@ impl fmt::Display for ReceiverError {
             Self::DuplicateSender(id) => write!(f, "{id} is a sender already"),
             Self::TooManySenders { limit } => write!(f, "more than {limit} senders: raise max_senders"),
             Self::Format(error) => write!(f, "the wire format is not usable: {error}"),
+            Self::Disagreement(difference) => write!(f, "the sender's agreement is not ours: {difference}"),
             Self::TimeWentBackwards { by } => write!(f, "time went backwards by {by}"),
             Self::Lag(error) => error.fmt(f),
             Self::Datagram(error) => error.fmt(f),
@@ -157,6 +167,92 @@ impl core::error::Error for ReceiverError {}
 impl From<DatagramError> for ReceiverError {
     fn from(error: DatagramError) -> Self {
         Self::Datagram(error)
+    }
+}
+
+/// Why a datagram with vectors was refused, as it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Refused {
+    /// Not of the sender's present stream: [`DatagramError::Foreign`], [`DatagramError::Replayed`], another version.
+    Foreign,
+    /// The two ends hold different things to be agreed: [`DatagramError::Disagreement`].
+    Disagreement,
+    /// The vector that a record was coded against is not here: [`DatagramError::NoBaseline`].
+    NoBaseline,
+    /// What was decoded is not what was written: [`DatagramError::Check`].
+    Check,
+    /// The contents do not parse: [`DatagramError::Malformed`].
+    Malformed,
+}
+
+impl From<&DatagramError> for Refused {
+    fn from(error: &DatagramError) -> Self {
+        match error {
+            DatagramError::NoBaseline(_) => Self::NoBaseline,
+            DatagramError::Check => Self::Check,
+            DatagramError::Malformed(_) => Self::Malformed,
+            DatagramError::Disagreement { .. } => Self::Disagreement,
+            _ => Self::Foreign,
+        }
+    }
+}
+
+/// How many datagrams of a sender were refused, by cause. The last three are the ones that an honest sender's never are, unless the two
+/// ends have come apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Refusals {
+    /// See [`Refused::Foreign`].
+    pub foreign: u64,
+    /// See [`Refused::Disagreement`].
+    pub disagreement: u64,
+    /// See [`Refused::NoBaseline`].
+    pub no_baseline: u64,
+    /// See [`Refused::Check`].
+    pub check: u64,
+    /// See [`Refused::Malformed`].
+    pub malformed: u64,
+}
+
+impl Refusals {
+    /// How many in all.
+    pub fn total(&self) -> u64 {
+        self.by_cause().iter().map(|(_, count)| count).sum()
+    }
+
+    /// How many were the sender's own, but could not be decoded.
+    pub fn undecodable(&self) -> u64 {
+        self.no_baseline + self.check + self.malformed
+    }
+
+    /// Each cause by its name.
+    pub fn by_cause(&self) -> [(&'static str, u64); 5] {
+        [
+            ("foreign", self.foreign),
+            ("disagreement", self.disagreement),
+            ("no_baseline", self.no_baseline),
+            ("check", self.check),
+            ("malformed", self.malformed),
+        ]
+    }
+
+    /// Adds those of another sender or receiver.
+    pub fn add(&mut self, other: &Self) {
+        self.foreign += other.foreign;
+        self.disagreement += other.disagreement;
+        self.no_baseline += other.no_baseline;
+        self.check += other.check;
+        self.malformed += other.malformed;
+    }
+
+    pub(super) fn count(&mut self, cause: Refused) {
+        *match cause {
+            Refused::Foreign => &mut self.foreign,
+            Refused::Disagreement => &mut self.disagreement,
+            Refused::NoBaseline => &mut self.no_baseline,
+            Refused::Check => &mut self.check,
+            Refused::Malformed => &mut self.malformed,
+        } += 1;
     }
 }
 

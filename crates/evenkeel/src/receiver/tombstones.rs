@@ -67,7 +67,7 @@ mod tests {
             let mut owner = Sender::new(SenderConfig::default()).unwrap();
             let mut watcher = Receiver::new(config).unwrap();
             owner.add_receiver(HostId(1), GlobalTime::ZERO).unwrap();
-            watcher.add_sender(OWNER, *owner.format(), GlobalTime::ZERO).unwrap();
+            watcher.add_sender(OWNER, owner.agreement(), GlobalTime::ZERO).unwrap();
             Self { owner, watcher, now: GlobalTime::ZERO }
         }
 

@@ -5,22 +5,27 @@ use crate::geometry::{Vec3, wrap_angle};
 use crate::ids::{EntityId, HostId};
 use crate::motion::{Attitude, State};
 use crate::path::Piece;
-use crate::time::GlobalTime;
+use crate::time::{Duration, GlobalTime};
 use crate::wire::Quantised;
-use crate::wire::datagram::BASELINE_WINDOW;
+use crate::wire::datagram::{BASELINE_WINDOW, BaselineName};
 use alloc::collections::VecDeque;
 
-/// So many vectors of an entity are kept at most, however long the lag and the history. At sixty a second: two seconds.
-pub(super) const MAX_VECTORS: usize = 128;
+/// So many vectors of an entity are kept at most, however long the lag and the history. At a hundred and twenty a second: two
+/// seconds.
+pub(super) const MAX_VECTORS: usize = 256;
 
-/// The sequence of a vector that nothing may be coded against.
-pub(super) const NO_SEQUENCE: u8 = u8::MAX;
+/// What arrives so long after a vector that was generated later finds its baseline still here.
+pub(super) const REORDERING: Duration = Duration::from_millis(1_250);
 
 /// One received vector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
-    pub(super) sequence: u8,
+    /// Who told of it, and as which owner of the entity: a sender codes against its own vectors only.
+    from: HostId,
+    epoch: u32,
     pub(super) quantised: Quantised,
+    /// When it was generated.
+    generated: GlobalTime,
     pub(super) piece: Piece,
     /// From where it is shown to where it was shown before, at the piece's start: what smoothing takes away slowly.
     offset: Vec3,
@@ -28,8 +33,13 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn new(sequence: u8, quantised: Quantised, piece: Piece) -> Self {
-        Self { sequence, quantised, piece, offset: Vec3::ZERO, offset_heading: 0.0 }
+    pub(super) fn new(from: HostId, epoch: u32, quantised: Quantised, generated: GlobalTime, piece: Piece) -> Self {
+        Self { from, epoch, quantised, generated, piece, offset: Vec3::ZERO, offset_heading: 0.0 }
+    }
+
+    /// By owner, and then by generation.
+    fn order(&self) -> (u32, i64) {
+        (self.epoch, self.quantised.tick())
     }
 }
 
@@ -41,6 +51,8 @@ pub(super) struct Track {
     /// By generation, newest first: those whose time is yet to come, the one shown, and older ones as far as somebody may code
     /// against them or ask for them.
     vectors: VecDeque<Known>,
+    /// Up to this epoch and tick the entity had gone before it got its present owner: such vectors are baselines only.
+    void: Option<(u32, i64)>,
     /// Whether older ones were here once.
     pub(super) forgot: bool,
     /// Vectors that were given up though their time was yet to come or somebody might have asked for them.
@@ -79,6 +91,7 @@ impl Track {
             owner,
             epoch,
             vectors,
+            void: None,
             forgot: false,
             given_up: 0,
             retired,
@@ -90,29 +103,35 @@ impl Track {
         }
     }
 
-    /// A new owner: baselines of the old one are void, but the entity is shown as before until it speaks.
+    /// A new owner, or another way to the same one: the entity is shown as before until it speaks.
     pub(super) fn change_owner(&mut self, owner: HostId, epoch: u32) {
         if !self.is_here() {
-            self.vectors.clear();
+            self.void = self.void.max(self.vectors.front().map(Known::order));
         }
         (self.owner, self.epoch) = (owner, epoch);
         (self.retired, self.gone, self.leaving) = (None, None, false);
-        for known in &mut self.vectors {
-            known.sequence = NO_SEQUENCE;
-        }
     }
 
     /// Whether there is something to show, now or soon.
     pub(super) fn is_here(&self) -> bool {
-        !self.vectors.is_empty() && (self.retired.is_none() || self.leaving)
+        self.newest().is_some() && (self.retired.is_none() || self.leaving)
     }
 
-    pub(super) fn baseline(&self, sequence: u8) -> Option<&Quantised> {
-        self.vectors.iter().find(|known| known.sequence == sequence).map(|known| &known.quantised)
+    /// Vectors that are, were or will be shown, newest first.
+    fn live(&self) -> impl Iterator<Item = &Known> {
+        self.vectors.iter().take_while(|known| Some(known.order()) > self.void)
+    }
+
+    /// The vector that a sender means by a name.
+    pub(super) fn baseline(&self, from: HostId, name: &BaselineName, slot_ticks: i64) -> Option<&Quantised> {
+        let slot = |known: &Known| known.quantised.tick().div_euclid(slot_ticks);
+        let first = self.vectors.partition_point(|known| known.order() >= (name.epoch, name.before));
+        let mut candidates = self.vectors.range(first..).take_while(|k| k.epoch == name.epoch && slot(k) >= name.slot);
+        candidates.find(|known| known.from == from && slot(known) == name.slot).map(|known| &known.quantised)
     }
 
     pub(super) fn newest(&self) -> Option<&Known> {
-        self.vectors.front()
+        self.live().next()
     }
 
     /// Takes in a vector. What was shown before the time `since`, and cannot be a baseline, is forgotten.
@@ -121,11 +140,16 @@ impl Track {
         if self.retired.is_some_and(|retired| tick <= retired) {
             return Inserted::Retired;
         }
-        let at = self.vectors.partition_point(|other| other.quantised.tick() > tick);
-        // Owners are told apart by their sequence numbers being void, so that equal ticks of both do not clash.
-        if self.vectors.get(at).is_some_and(|other| other.quantised.tick() == tick && other.sequence == known.sequence)
-        {
+        let order = known.order();
+        let at = self.vectors.partition_point(|other| other.order() > order);
+        let mut alike = self.vectors.range(at..).take_while(|other| other.order() == order);
+        if alike.any(|other| other.from == known.from) {
             return Inserted::Known;
+        }
+        if Some(order) <= self.void {
+            self.vectors.insert(at, known);
+            self.forget(since);
+            return Inserted::Late;
         }
         (self.retired, self.gone, self.leaving) = (None, None, false);
         self.vectors.insert(at, known);
@@ -144,10 +168,14 @@ impl Track {
         Inserted::Newest { jump }
     }
 
+    /// Forgets vectors that are neither shown nor asked about any more, but for those that somebody may code against.
     fn forget(&mut self, since: GlobalTime) {
+        let Some(newest) = self.vectors.front().map(|known| known.generated) else { return };
         while self.vectors.len() > BASELINE_WINDOW as usize {
             let superseded = self.vectors[self.vectors.len() - 2].piece.start <= since;
-            if !superseded && self.vectors.len() <= MAX_VECTORS {
+            let overtaken = &self.vectors[self.vectors.len() - 1 - BASELINE_WINDOW as usize];
+            let baseline = newest.since(overtaken.generated) < REORDERING;
+            if (!superseded || baseline) && self.vectors.len() <= MAX_VECTORS {
                 return;
             }
             self.vectors.pop_back();
@@ -180,12 +208,12 @@ impl Track {
 
     /// The vector shown at a shown time, not looking at the `skip` newest: the newest by generation that has taken effect.
     fn shown(&self, t: GlobalTime, skip: usize) -> Option<&Known> {
-        self.vectors.iter().skip(skip).find(|known| known.piece.start <= t)
+        self.live().skip(skip).find(|known| known.piece.start <= t)
     }
 
     /// Where the entity was at a time, by all that is known by now.
     pub(super) fn recall(&self, t: GlobalTime) -> Option<State> {
-        self.vectors.iter().find(|known| known.piece.epoch <= t).map(|known| known.piece.at(t))
+        self.live().find(|known| known.piece.epoch <= t).map(|known| known.piece.at(t))
     }
 
     /// The state shown at a shown time, how far smoothing keeps it from where it should be, and the vector it comes from.

@@ -2,7 +2,7 @@
 
 use super::outbox::Outgoing;
 use super::{Sender, SenderError, Timer};
-use crate::ids::EntityId;
+use crate::ids::{EntityId, VectorNumber};
 use crate::ledger::{EntityIndex, Held, ReceiverIndex, Vector};
 use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Overtaken, Trigger};
@@ -221,9 +221,9 @@ impl Sender {
     }
 
     /// A quantised motion becomes the exported path.
-    pub(super) fn make_exported(&mut self, entity: EntityIndex, quantised: Quantised) -> u32 {
+    pub(super) fn make_exported(&mut self, entity: EntityIndex, quantised: Quantised) -> VectorNumber {
         let vector = Vector {
-            number: 0,
+            number: self.ledger.next_number(entity),
             generated: self.format.time_of(quantised.tick()),
             motion: self.format.restore(&quantised),
             quantised,
@@ -231,7 +231,8 @@ impl Sender {
         let owned = &mut self.owned[entity.0];
         owned.encoded.clear();
         owned.newest = Some((vector.motion, vector.generated));
-        self.ledger.export(entity, vector, self.now)
+        self.ledger.export(entity, vector, self.now);
+        vector.number
     }
 
     /// The tick up to which receivers were told to forget an entity of this name, if that was just now.
@@ -292,11 +293,11 @@ impl Sender {
     fn must_hear(&self, trigger: &Trigger, receiver: ReceiverIndex) -> bool {
         let silent = |sent: GlobalTime| self.longest_silence.is_some_and(|longest| trigger.at.since(sent) >= longest);
         matches!(trigger.cause, Cause::First | Cause::Announced)
-            || self.ledger.desk(trigger.entity, receiver).queued != 0
+            || self.ledger.desk(trigger.entity, receiver).queued.is_some()
             || self.ledger.book(trigger.entity, receiver).last_sent().is_none_or(|flight| silent(flight.sent))
     }
 
-    fn hold(&mut self, entity: EntityIndex, receiver: ReceiverIndex, number: u32, until: GlobalTime) {
+    fn hold(&mut self, entity: EntityIndex, receiver: ReceiverIndex, number: VectorNumber, until: GlobalTime) {
         self.owned[entity.0].held = true;
         self.ledger.book_mut(entity, receiver).hold(Held { vector: number, until });
         let host = self.ledger.host(receiver);

@@ -4,10 +4,12 @@
 //!
 //! - **getters** look: [`ledger`](Sender::ledger), [`fairness`](Sender::fairness), [`seen_by`](Sender::seen_by);
 //! - **commands** are the application speaking: [`observe`](Sender::observe), [`add_receiver`](Sender::add_receiver), ...;
-//! - **`handle_*`** is the world speaking: [`handle_datagram`](Sender::handle_datagram);
+//! - **`handle_*`** is the world speaking: [`handle_datagram`](Sender::handle_datagram), and
+//!   [`handle_timeout`](Sender::handle_timeout) when time has passed;
 //! - **`poll_*`** is the machine answering: [`poll_transmit`](Sender::poll_transmit), [`poll_event`](Sender::poll_event),
-//!   and [`poll_timeout`](Sender::poll_timeout), which says when to come back if nothing else happens.
+//!   and [`poll_timeout`](Sender::poll_timeout), which says when to call `handle_timeout` if nothing else happens.
 
+mod agreement;
 mod config;
 mod encoded;
 mod export;
@@ -19,15 +21,16 @@ pub use config::{ConfigError, EntityConfig, SenderConfig};
 pub use receipts::HandleError;
 
 use crate::ClockRule;
-use crate::constraint::Constraint;
+use crate::constraint::{Constraint, constraint_id};
 use crate::events::Events;
-use crate::ids::{EntityId, HostId};
+use crate::ids::{EntityId, HostId, VectorNumber};
 use crate::lag::{Lag, LagChange, LagError};
 use crate::ledger::{EntityIndex, Fairness, Ledger, ReceiverIndex, Relevance, Terms};
 use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Policy};
 use crate::time::{Duration, GlobalTime};
-use crate::wire::{Format, QuantiseError};
+use crate::wire::datagram::Stream;
+use crate::wire::{Agreement, Difference, Format, QuantiseError};
 use alloc::boxed::Box;
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec;
@@ -53,9 +56,15 @@ struct Owned {
 /// Something that must happen at a given time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
-    Release { entity: EntityIndex, host: HostId, number: u32 },
+    Release {
+        entity: EntityIndex,
+        host: HostId,
+        number: VectorNumber,
+    },
     Loss(HostId),
     Acknowledge(HostId),
+    /// Asks a receiver that disagrees what it holds to be agreed.
+    Ask(HostId),
 }
 
 /// Decides what to tell which receiver when, and keeps the books. See the [module](self).
@@ -70,6 +79,7 @@ enum Timer {
 ///
 /// // Every tick:
 /// sender.observe(EntityId(7), Pose::at(Vec3::ZERO).moving(Vec3::new(3.0, 0.0, 0.0)), now)?;
+/// sender.handle_timeout(now);
 /// while let Some(datagram) = sender.poll_transmit(now) {
 ///     assert_eq!(datagram.to, HostId(1)); // socket.send(datagram.to, datagram.bytes)
 /// }
@@ -77,7 +87,8 @@ enum Timer {
 /// ```
 pub struct Sender {
     format: Format,
-    fingerprint: u32,
+    /// Of the agreement.
+    fingerprint: u64,
     policy: Box<dyn Policy>,
     constraint: Option<Box<dyn Constraint>>,
     ledger: Ledger,
@@ -94,8 +105,6 @@ pub struct Sender {
     events: Events<SenderEvent>,
     buffer: Vec<u8>,
     now: GlobalTime,
-    /// The format's tick of the datagrams being written.
-    now_tick: i64,
     max_entities: usize,
     max_receivers: usize,
     resend_lost: bool,
@@ -135,6 +144,23 @@ pub enum SenderEvent {
     DatagramLost {
         /// To whom it went.
         to: HostId,
+    },
+    /// A receiver holds something else to be agreed. Nothing is sent to it, and nothing is booked, until the two agree.
+    Disagreement {
+        /// Who.
+        with: HostId,
+        /// In which field, and both values.
+        difference: Difference,
+    },
+    /// A receiver that disagreed agrees again, and is told everything anew.
+    Agreed {
+        /// Who.
+        with: HostId,
+    },
+    /// A receiver got a datagram and could not decode it: the two ends had come apart. What it carried is said again.
+    Undecoded {
+        /// Who.
+        by: HostId,
     },
     /// So much waits for a receiver that something was dropped: nobody polls.
     QueueFull {
@@ -229,8 +255,9 @@ impl Sender {
             books: config.books,
             tick: config.format.time_of(1).since(config.format.time_of(0)),
         };
+        let constraint = constraint_id(config.constraint.as_deref());
         Ok(Self {
-            fingerprint: config.format.fingerprint(),
+            fingerprint: Agreement { format: config.format, placing: config.placing, constraint }.fingerprint(),
             ledger: Ledger::new(terms),
             format: config.format,
             policy: config.policy,
@@ -245,7 +272,6 @@ impl Sender {
             events: Events::new(),
             buffer: vec![0; config.max_datagram],
             now: GlobalTime::MIN,
-            now_tick: 0,
             max_entities: config.max_entities,
             max_receivers: config.max_receivers,
             resend_lost: config.resend_lost,
@@ -329,8 +355,8 @@ impl Sender {
         }
         self.advance(now)?;
         let receiver = self.ledger.add_receiver(host, now);
-        let stream = transmit::secret_number(&self.secret, host, now.as_nanos() as u64);
-        self.outboxes.push(Outbox::new(stream));
+        let id = transmit::secret_number(&self.secret, host, now.as_nanos() as u64);
+        self.outboxes.push(Outbox::new(Stream { id, agreement: self.fingerprint }));
         for index in 0..self.ledger.entities.len() {
             self.introduce(EntityIndex(index), receiver);
         }
@@ -429,7 +455,7 @@ impl Sender {
     /// # let mut alices_receiver = Receiver::new(ReceiverConfig::default())?;
     /// # let mut bobs_receiver = Receiver::new(ReceiverConfig::default())?;
     /// # let (ball, now, bob_id) = (EntityId(1), GlobalTime::from_millis(5), HostId(2));
-    /// # alices_receiver.add_sender(bob_id, *bob.format(), now)?;
+    /// # alices_receiver.add_sender(bob_id, bob.agreement(), now)?;
     /// alice.add_entity(ball, Threshold::within(0.1), now)?;
     /// alice.observe(ball, Pose::at(Vec3::ZERO).moving(Vec3::new(9.0, 0.0, 0.0)), now)?;
     ///
@@ -493,7 +519,7 @@ impl Sender {
             (true, false) => {
                 self.say_farewell(entity, receiver);
                 self.ledger.finish_pair(entity, receiver, now);
-                self.ledger.book_mut(entity, receiver).farewell = self.ledger.newest(entity).map_or(0, |v| v.number);
+                self.ledger.book_mut(entity, receiver).farewell = self.ledger.newest(entity).map(|v| v.number);
             }
             (false, true) => self.show_again(entity, receiver),
             _ => {}
@@ -534,7 +560,8 @@ impl Sender {
         self.ledger.set_receiver_lag(receiver, change, now).map_err(SenderError::Lag)
     }
 
-    /// When to call [`poll_transmit`](Self::poll_transmit) again if nothing else happens before.
+    /// When to call [`handle_timeout`](Self::handle_timeout) and [`poll_transmit`](Self::poll_transmit) again if nothing else
+    /// happens before.
     pub fn poll_timeout(&self) -> Option<GlobalTime> {
         if !self.dirty.is_empty() {
             return Some(self.now);
@@ -577,12 +604,12 @@ impl Sender {
 
     /// The same where it is known which one is the newest.
     #[inline]
-    fn queue(&mut self, entity: EntityIndex, newest: u32, receiver: ReceiverIndex, again: bool) {
+    fn queue(&mut self, entity: EntityIndex, newest: VectorNumber, receiver: ReceiverIndex, again: bool) {
         let desk = self.ledger.desk_mut(entity, receiver);
-        if !desk.relevance.in_scope() {
+        if !desk.relevance.in_scope() || self.outboxes[receiver.0].meeting.suspended {
             return;
         }
-        let waiting = core::mem::replace(&mut desk.queued, newest) != 0;
+        let waiting = desk.queued.replace(newest).is_some();
         if !waiting {
             self.outboxes[receiver.0].push_newest(entity, again);
         }
@@ -593,7 +620,9 @@ impl Sender {
     fn say_farewell(&mut self, entity: EntityIndex, receiver: ReceiverIndex) {
         let book = &self.ledger.entities[entity.0];
         let (Some(id), Some(newest)) = (book.id, book.exported.newest()) else { return };
-        if self.ledger.book(entity, receiver).last_sent().is_none() {
+        // Of a receiver that disagrees it is not known what it was told.
+        let suspended = self.outboxes[receiver.0].meeting.suspended;
+        if self.ledger.book(entity, receiver).last_sent().is_none() && !suspended {
             return;
         }
         let farewell = Farewell { entity: id, epoch: book.epoch, tick: newest.quantised.tick() };
@@ -605,7 +634,7 @@ impl Sender {
     fn show_again(&mut self, entity: EntityIndex, receiver: ReceiverIndex) {
         let farewell = self.ledger.book(entity, receiver).farewell;
         let Some(newest) = self.ledger.newest(entity).copied() else { return };
-        if newest.number == farewell {
+        if Some(newest.number) == farewell {
             let tick = self.format.tick_of(self.now).max(newest.quantised.tick() + 1);
             let generated = self.format.time_of(tick);
             let motion = newest.motion.advanced(generated.since(newest.generated).as_secs_f64());
@@ -626,6 +655,10 @@ impl Sender {
     }
 
     fn push(&mut self, receiver: ReceiverIndex, outgoing: Outgoing) {
+        let farewell = matches!(outgoing, Outgoing::Farewell(_));
+        if self.outboxes[receiver.0].meeting.suspended && !farewell {
+            return;
+        }
         if !self.outboxes[receiver.0].push(outgoing) {
             self.events.push(SenderEvent::QueueFull { to: self.ledger.host(receiver) });
         }

@@ -1,14 +1,16 @@
 //! From receipts to settled books.
 
 use super::outbox::{Carried, Claim};
-use super::transmit::ACKNOWLEDGE_AFTER;
+use super::transmit::{ACKNOWLEDGE_AFTER, nonce};
 use super::{Sender, SenderError, SenderEvent, Timer};
-use crate::ids::HostId;
+use crate::ids::{HostId, VectorNumber};
 use crate::ledger::{ClockRule, EntityIndex, ReceiverIndex};
 use crate::policy::Settled;
 use crate::time::{Duration, GlobalTime};
 use crate::wire::BitReader;
-use crate::wire::datagram::{DatagramError, LEAST_ENTRY_BITS, ReceiptEntry, ReceiptsHeader, end};
+use crate::wire::datagram::{
+    DatagramError, KIND_AGREEMENT, LEAST_ENTRY_BITS, Proof, ReceiptEntry, ReceiptsHeader, Stamp, Taken, end,
+};
 use core::fmt;
 
 /// Why a datagram was refused.
@@ -45,59 +47,102 @@ impl From<DatagramError> for HandleError {
 }
 
 impl Sender {
-    /// Takes in a receipt from a receiver. It is checked whole before any of it is used.
+    /// Takes in a receipt, or an agreement, from a receiver. It is checked whole before any of it is used.
     pub fn handle_datagram(&mut self, from: HostId, bytes: &[u8], now: GlobalTime) -> Result<(), HandleError> {
         let receiver = self.receiver(from)?;
         let mut r = BitReader::new(bytes);
+        if bytes.first() == Some(&KIND_AGREEMENT) {
+            return self.handle_agreement(receiver, &mut r, now);
+        }
         let header = ReceiptsHeader::parse(&mut r)?;
         let mut entries = r.clone();
-        for_each_entry(&mut r, |_| {})?;
+        let (mut last_number, mut last_delay) = (0, 0);
+        let mut proof = Proof::new(&self.outboxes[receiver.0].stream);
+        for_each_entry(&mut r, |entry| {
+            (last_number, last_delay) = (entry.number, entry.delay);
+            proof.add(entry.taken, self.nonce_of(receiver, entry.number));
+        })?;
         self.advance(now)?;
-        if header.stream != self.outboxes[receiver.0].stream {
+        if header.stream != self.outboxes[receiver.0].stream.tag() as u8 {
             // A late word about an earlier acquaintance.
             return Ok(());
         }
-        for_each_entry(&mut entries, |entry| self.take_receipt(receiver, header.sent, entry))?;
-        let outbox = &mut self.outboxes[receiver.0];
-        let owed = outbox.acknowledgement_owed;
-        outbox.heard(header.number, now);
+        if header.proof != proof.value() {
+            self.events.push(SenderEvent::ForgedReceipt { from });
+            return Ok(());
+        }
+        self.compare_terms(receiver, header.terms);
+        // By the receiver's clock: when the last entry arrived, and when the receipt left.
+        let last = self.outboxes[receiver.0].sent_at(last_number).map(|at| Stamp::at(at).after(last_delay));
+        let left = last.map(|last| last.after(i64::try_from(header.held).unwrap_or(i64::MAX)));
+        for_each_entry(&mut entries, |entry| self.take_receipt(receiver, left, entry))?;
+        let was_owed = self.outboxes[receiver.0].acknowledgement_owed.is_some();
+        let newer = self.outboxes[receiver.0].heard(header.number, now);
         self.find_losses(receiver);
-        if owed.is_none() {
+        if newer && !was_owed {
             self.set_timer(now + ACKNOWLEDGE_AFTER, Timer::Acknowledge(from));
         }
         Ok(())
     }
 
-    fn take_receipt(&mut self, receiver: ReceiverIndex, receipt_sent: GlobalTime, entry: ReceiptEntry) {
+    /// Takes in what a receipt, which left at a time by the receiver's clock, says of one datagram.
+    fn take_receipt(&mut self, receiver: ReceiverIndex, left: Option<Stamp>, entry: ReceiptEntry) {
         let from = self.ledger.host(receiver);
-        let (claim, number) = self.outboxes[receiver.0].claim(entry.number, entry.nonce);
+        let decoded = entry.taken != Taken::None;
+        let (claim, number) = self.outboxes[receiver.0].claim(entry.number, decoded);
         let sent = match claim {
             Claim::News { sent } => sent,
-            Claim::Forged => return self.events.push(SenderEvent::ForgedReceipt { from }),
-            Claim::Known { .. } | Claim::Forgotten => return,
+            Claim::Forged if decoded => return self.events.push(SenderEvent::ForgedReceipt { from }),
+            // What could not be decoded may have had any number.
+            Claim::Forged | Claim::Known { .. } | Claim::Forgotten => return,
         };
-        // Both by the receiver's own clock, so that no synchronisation is needed to measure the round trip. Whoever contradicts
-        // itself counts as having answered at once: nobody escapes the bounds by stamps that make no sense.
+        if !decoded {
+            // Nothing proves that it was seen, so that its times count for nothing.
+            return self.take_undecoded(receiver, number, sent);
+        }
+        // Both by the receiver's own clock, so that no synchronisation is needed to measure the round trip. A receiver that
+        // contradicts itself counts as having answered at once: nobody escapes the bounds by stamps that make no sense.
         let elapsed = self.now.since(sent);
-        let kept = receipt_sent.since(sent + entry.delay);
+        let arrived = Stamp::at(sent).after(entry.delay);
+        let kept = left.map_or(Duration::ZERO, |left| left.time().since(arrived.time()));
         let kept = if kept < elapsed { kept.max(Duration::ZERO) } else { Duration::ZERO };
         let round_trip = elapsed - kept;
-        self.ledger.receivers[receiver.0].path.observe_round_trip(round_trip, self.now);
+        // If it is not known when the receipt left, neither is how long the receiver kept the news.
+        if left.is_some() {
+            self.ledger.receivers[receiver.0].path.observe_round_trip(round_trip, self.now);
+        }
         let claimed = match self.ledger.terms.placing.rule {
-            ClockRule::Global => entry.delay,
+            ClockRule::Global => arrived.time().since(sent),
             // Without a common clock the receiver's stamp says nothing: half the round trip is the best guess.
             ClockRule::Local | ClockRule::OneWay => round_trip / 2,
         };
         let booked = self.believe(receiver, claimed, round_trip).clamp(Duration::ZERO, elapsed);
-        if booked != claimed {
+        if (booked - claimed).abs() > Stamp::UNIT {
             self.events.push(SenderEvent::ClaimBounded { from, claimed, booked });
         }
         self.ledger.receivers[receiver.0].path.observe_delay(booked);
         for index in self.outboxes[receiver.0].carried(number) {
             if let Some(Carried::Vector { entity, number }) = self.outboxes[receiver.0].carried_at(index) {
-                self.settle(receiver, entity, number, sent, sent + booked, entry.complete);
+                self.settle(receiver, entity, number, sent, sent + booked, entry.taken == Taken::All);
             }
         }
+    }
+
+    /// A datagram arrived and could not be decoded: all that it carried is said again.
+    fn take_undecoded(&mut self, receiver: ReceiverIndex, number: u64, sent: GlobalTime) {
+        self.events.push(SenderEvent::Undecoded { by: self.ledger.host(receiver) });
+        for index in self.outboxes[receiver.0].carried(number) {
+            if let Some(carried) = self.outboxes[receiver.0].carried_at(index) {
+                self.say_again(receiver, carried, sent);
+            }
+        }
+    }
+
+    /// The nonce of a datagram, by the low bits of its number.
+    fn nonce_of(&self, receiver: ReceiverIndex, low_number: u16) -> u16 {
+        let outbox = &self.outboxes[receiver.0];
+        let number = outbox.whole_number(low_number);
+        nonce(&self.secret, self.ledger.host(receiver), outbox.stream.id, number)
     }
 
     /// The nearest delay to the claimed one that the sender's own round trips allow.
@@ -110,7 +155,7 @@ impl Sender {
         &mut self,
         receiver: ReceiverIndex,
         entity: EntityIndex,
-        number: u32,
+        number: VectorNumber,
         sent: GlobalTime,
         arrival: GlobalTime,
         taken: bool,
@@ -131,8 +176,8 @@ impl Sender {
 fn for_each_entry(r: &mut BitReader<'_>, mut take: impl FnMut(ReceiptEntry)) -> Result<(), DatagramError> {
     let mut before = None;
     while r.remaining_bits() >= LEAST_ENTRY_BITS {
-        let entry = ReceiptEntry::parse(before, r)?;
-        before = Some(entry.number);
+        let entry = ReceiptEntry::parse(before.as_ref(), r)?;
+        before = Some(entry);
         take(entry);
     }
     end(r)

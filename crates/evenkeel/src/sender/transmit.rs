@@ -2,11 +2,11 @@
 
 use super::outbox::{Carried, Farewell, Outgoing};
 use super::{Sender, SenderEvent, Timer, Transmit};
-use crate::ids::{EntityId, HostId};
+use crate::ids::{EntityId, HostId, VectorNumber};
 use crate::ledger::{Context, EntityIndex, Ledger, ReceiverIndex};
 use crate::policy::Settled;
 use crate::time::{Duration, GlobalTime};
-use crate::wire::datagram::{BASELINE_WINDOW, Content, RecordHead, VectorsHeader};
+use crate::wire::datagram::{BASELINE_WINDOW, Cursor, Digest, Record, Stamp, VectorsHeader, seal_check};
 use crate::wire::{BitWriter, Full};
 use core::cmp::Reverse;
 use core::hash::Hasher;
@@ -19,25 +19,36 @@ pub(super) const ACKNOWLEDGE_AFTER: Duration = Duration::from_millis(100);
 const LOSS_TIMER_SLACK: Duration = Duration::from_millis(20);
 
 impl Sender {
+    /// Does what is due by now: releases vectors that were held, sees to losses, wakes the policy. Call it when
+    /// [`poll_timeout`](Self::poll_timeout) says so, and before [`poll_transmit`](Self::poll_transmit). Time that seems to go
+    /// backwards is taken as standing still.
+    pub fn handle_timeout(&mut self, now: GlobalTime) {
+        self.now = self.now.max(now);
+        self.run_timers();
+        self.wake_policy();
+    }
+
     /// The next datagram to send, if any: call it until it answers `None`. Time that seems to go backwards is taken as
     /// standing still.
     ///
     /// The bytes are valid until the next call. Send them at once: they carry `now` as their send time.
     pub fn poll_transmit(&mut self, now: GlobalTime) -> Option<Transmit<'_>> {
         self.now = self.now.max(now);
-        self.now_tick = self.format.tick_of(self.now);
-        self.run_timers();
-        self.wake_policy();
         loop {
             let host = *self.dirty.front()?;
             let Some(receiver) = self.ledger.receiver(host) else {
                 self.dirty.pop_front();
                 continue;
             };
-            let length = self.write_vectors(receiver).or_else(|| self.write_acknowledgement(receiver));
-            if self.outboxes[receiver.0].is_empty() {
+            // After an agreement there may be more to say.
+            let agreement = self.write_agreement(receiver);
+            let more = agreement.is_some();
+            let length =
+                agreement.or_else(|| self.write_vectors(receiver)).or_else(|| self.write_acknowledgement(receiver));
+            let outbox = &mut self.outboxes[receiver.0];
+            if !more && (outbox.is_empty() || outbox.meeting.suspended) {
                 self.dirty.pop_front();
-                self.outboxes[receiver.0].dirty = false;
+                outbox.dirty = false;
             }
             if let Some(length) = length {
                 self.ledger.receivers[receiver.0].bytes += length as u64;
@@ -50,24 +61,27 @@ impl Sender {
 
     /// Fills a datagram with what waits for a receiver. `None` if nothing does.
     fn write_vectors(&mut self, receiver: ReceiverIndex) -> Option<usize> {
-        if self.outboxes[receiver.0].is_empty() {
+        let outbox = &self.outboxes[receiver.0];
+        if outbox.is_empty() || outbox.meeting.suspended {
             return None;
         }
-        let now = self.now;
-        let number = self.outboxes[receiver.0].next_number();
+        let (now, stream, number) = (self.now, outbox.stream, outbox.next_number());
         let header = VectorsHeader {
-            fingerprint: self.fingerprint,
-            stream: self.outboxes[receiver.0].stream,
-            number: number as u16,
-            nonce: nonce(&self.secret, self.ledger.host(receiver), self.outboxes[receiver.0].stream, number),
-            sent: now,
-            acknowledged: self.outboxes[receiver.0].acknowledged(now),
+            form: outbox.form(now),
+            stream,
+            number,
+            sent: Stamp::at(now),
+            nonce: nonce(&self.secret, self.ledger.host(receiver), stream.id, number),
+            acknowledged: outbox.acknowledged(now),
+            check: 0,
         };
         let mut buffer = core::mem::take(&mut self.buffer);
         let mut w = BitWriter::new(&mut buffer);
         let mut count = 0;
         if header.emit(&mut w).is_ok() {
-            count = self.write_records(receiver, &mut w);
+            let digest;
+            (count, digest) = self.write_records(receiver, header.sent, &mut w);
+            seal_check(header.check_of(digest.value()), &mut w);
         }
         let length = w.len_bytes();
         self.buffer = buffer;
@@ -75,22 +89,23 @@ impl Sender {
             return None;
         }
         let outbox = &mut self.outboxes[receiver.0];
-        outbox.record(now, header.nonce, count);
+        outbox.record(now, count);
         outbox.acknowledgement_owed = None;
         self.arm_loss_timer(receiver);
         Some(length)
     }
 
-    /// Writes records until the datagram is full or nothing waits. Answers how many.
-    fn write_records(&mut self, receiver: ReceiverIndex, w: &mut BitWriter<'_>) -> u32 {
-        let mut count = 0;
-        let mut before = None;
+    /// Writes records until the datagram is full or nothing waits. Answers how many, and what stands for them.
+    fn write_records(&mut self, receiver: ReceiverIndex, sent: Stamp, w: &mut BitWriter<'_>) -> (u32, Digest) {
+        let (mut count, mut digest) = (0, Digest::default());
+        let mut cursor = Cursor::new(self.format.tick_of(sent.end()));
         while let Some(outgoing) = self.outboxes[receiver.0].peek() {
             let start = w.len_bits();
-            match self.write_record(receiver, outgoing, before, w) {
-                Ok(Some((entity, carried))) => {
-                    self.outboxes[receiver.0].carry(carried);
-                    before = Some(entity);
+            match self.write_record(receiver, outgoing, cursor, w) {
+                Ok(Some(written)) => {
+                    self.outboxes[receiver.0].carry(written.carried);
+                    digest.add(written.digest);
+                    cursor = cursor.after(written.entity, written.tick);
                     count += 1;
                 }
                 Ok(None) => {}
@@ -105,33 +120,34 @@ impl Sender {
             }
             self.outboxes[receiver.0].pop();
         }
-        count
+        (count, digest)
     }
 
-    /// Writes what waits, and answers about which entity it is. Nothing if the vector is gone.
+    /// Writes what waits. Nothing if the vector is gone.
     fn write_record(
         &mut self,
         receiver: ReceiverIndex,
         outgoing: Outgoing,
-        before: Option<EntityId>,
+        cursor: Cursor,
         w: &mut BitWriter<'_>,
-    ) -> Result<Option<(EntityId, Carried)>, Full> {
+    ) -> Result<Option<Written>, Full> {
         let (entity, number, again) = match outgoing {
             Outgoing::Newest { entity, again } => (entity, self.ledger.desk(entity, receiver).queued, again),
-            Outgoing::Exactly { entity, number } => (entity, number, false),
+            Outgoing::Exactly { entity, number } => (entity, Some(number), false),
             Outgoing::Farewell(farewell) => {
                 let Farewell { entity, epoch, tick } = farewell;
-                let age_ticks = self.now_tick.saturating_sub(tick).max(0) as u64;
-                let head = RecordHead { entity, epoch, content: Content::Retired, sequence: 0, age_ticks };
-                head.emit(before, w)?;
-                return Ok(Some((entity, Carried::Farewell(farewell))));
+                let record = Record::retired(entity, epoch, tick);
+                record.emit(&self.format, cursor, None, w)?;
+                let carried = Carried::Farewell(farewell);
+                return Ok(Some(Written { entity, tick, digest: record.digest(), carried }));
             }
         };
-        let written = self.write_vector(receiver, entity, number, before, w)?;
+        let Some(number) = number else { return Ok(None) };
+        let written = self.write_vector(receiver, entity, number, cursor, w)?;
         if written.is_some() {
             self.ledger.spent.resent += u64::from(again);
         }
-        Ok(written.map(|id| (id, Carried::Vector { entity, number })))
+        Ok(written)
     }
 
     /// Writes one vector against the newest baseline the receiver is known to have, and books it as sent.
@@ -140,39 +156,45 @@ impl Sender {
         &mut self,
         receiver: ReceiverIndex,
         entity: EntityIndex,
-        number: u32,
-        before: Option<EntityId>,
+        number: VectorNumber,
+        cursor: Cursor,
         w: &mut BitWriter<'_>,
-    ) -> Result<Option<EntityId>, Full> {
+    ) -> Result<Option<Written>, Full> {
         let Ledger { entities, receivers, terms, spent, .. } = &mut self.ledger;
         let (book, to) = (&mut entities[entity.0], &mut receivers[receiver.0]);
         let Some(id) = book.id.filter(|_| book.exported.has(number)) else { return Ok(None) };
         let pair = &mut to.pairs[entity.0];
-        let acknowledged = pair.acknowledged;
-        let in_window = (book.since..number).contains(&acknowledged) && number - acknowledged < BASELINE_WINDOW;
-        let baseline = if in_window && book.exported.has(acknowledged) { acknowledged } else { 0 };
+        let in_window = |old| number.since(old).is_some_and(|age| (1..BASELINE_WINDOW).contains(&age));
+        let usable = |old: &VectorNumber| *old >= book.since && in_window(*old) && book.exported.has(*old);
+        let baseline = pair.acknowledged.filter(usable);
         let Some(record) = self.owned[entity.0].encoded.get(&self.format, book, number, baseline) else {
             return Ok(None);
         };
-        let age_ticks = self.now_tick.saturating_sub(record.tick).max(0) as u64;
-        record.emit(id, age_ticks, before, w)?;
+        record.emit(id, cursor, w)?;
+        let written = Written {
+            entity: id,
+            tick: record.tick,
+            digest: record.digest,
+            carried: Carried::Vector { entity, number },
+        };
         let context = Context { exported: &book.exported, path: &to.path, lag: &to.lag, terms };
         pair.record_send(number, record.generated, self.now, context);
         let desk = &mut book.desks[receiver.0];
-        if desk.queued == number {
-            desk.queued = 0;
+        if desk.queued == Some(number) {
+            desk.queued = None;
         }
         to.vectors += 1;
         book.vectors += 1;
         spent.vectors += 1;
-        Ok(Some(id))
+        Ok(Some(written))
     }
 
     fn write_acknowledgement(&mut self, receiver: ReceiverIndex) -> Option<usize> {
         let outbox = &mut self.outboxes[receiver.0];
-        outbox.acknowledgement_owed.take()?;
+        let acknowledged = outbox.acknowledged(self.now)?;
+        outbox.acknowledgement_owed = None;
         let mut w = BitWriter::new(&mut self.buffer);
-        outbox.acknowledged(self.now)?.emit_alone(outbox.stream, &mut w).ok()?;
+        acknowledged.emit_alone(outbox.stream.tag(), &mut w).ok()?;
         Some(w.len_bytes())
     }
 
@@ -185,6 +207,7 @@ impl Sender {
             match timer {
                 Timer::Release { entity, host, number } => self.release(entity, host, number),
                 Timer::Loss(host) => self.check_losses(host, at),
+                Timer::Ask(host) => self.ask_again(host),
                 Timer::Acknowledge(host) => {
                     // Not if the receipt it was set for is acknowledged already and a later one still has time: most are
                     // acknowledged by vectors that go anyway.
@@ -202,7 +225,7 @@ impl Sender {
     }
 
     /// The time of a held vector has come, unless it was overtaken.
-    fn release(&mut self, entity: EntityIndex, host: HostId, number: u32) {
+    fn release(&mut self, entity: EntityIndex, host: HostId, number: VectorNumber) {
         let Some(receiver) = self.ledger.receiver(host) else { return };
         if self.ledger.entity_id(entity).is_none() {
             return;
@@ -254,6 +277,22 @@ impl Sender {
         self.arm_loss_timer(receiver);
     }
 
+    /// Sees to something that a receiver got but could not decode: it is said again at once, by itself.
+    pub(super) fn say_again(&mut self, receiver: ReceiverIndex, carried: Carried, sent: GlobalTime) {
+        match carried {
+            Carried::Farewell(farewell) => self.push(receiver, Outgoing::Farewell(farewell)),
+            Carried::Vector { entity, number } => {
+                if self.ledger.entity_id(entity).is_none() {
+                    return;
+                }
+                self.ledger.book_mut(entity, receiver).record_untaken(number, sent);
+                let settled = Settled { entity, receiver, vector: number, sent, arrival: None };
+                self.policy.settled(&self.ledger, &settled);
+                self.queue_newest(entity, receiver, true);
+            }
+        }
+    }
+
     fn lose(&mut self, receiver: ReceiverIndex, carried: Carried, sent: GlobalTime) {
         match carried {
             Carried::Farewell(farewell) => self.push(receiver, Outgoing::Farewell(farewell)),
@@ -289,17 +328,26 @@ impl Sender {
     }
 }
 
-/// The nonce of a datagram.
-fn nonce(secret: &[u8; 16], host: HostId, stream: u16, number: u64) -> u16 {
-    secret_number(secret, host, u64::from(stream) << 48 ^ number)
+/// A record in a datagram.
+struct Written {
+    entity: EntityId,
+    tick: i64,
+    /// Stands for what it says.
+    digest: u64,
+    carried: Carried,
+}
+
+/// The nonce of a datagram: 12 bits.
+pub(super) fn nonce(secret: &[u8; 16], host: HostId, stream: u64, number: u64) -> u16 {
+    (secret_number(secret, host, stream ^ number.rotate_left(32)) >> 52) as u16
 }
 
 /// A number that only this sender can know.
-pub(super) fn secret_number(secret: &[u8; 16], host: HostId, of: u64) -> u16 {
+pub(super) fn secret_number(secret: &[u8; 16], host: HostId, of: u64) -> u64 {
     let mut hasher = SipHasher13::new_with_key(secret);
     hasher.write_u32(host.0);
     hasher.write_u64(of);
-    hasher.finish() as u16
+    hasher.finish()
 }
 
 #[cfg(test)]
@@ -314,7 +362,7 @@ mod tests {
         let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
         sender.add_receiver(HostId(1), ms(0)).unwrap();
         sender.add_entity(EntityId(7), Threshold::within(0.1), ms(0)).unwrap();
-        receiver.add_sender(HostId(0), *sender.format(), ms(0)).unwrap();
+        receiver.add_sender(HostId(0), sender.agreement(), ms(0)).unwrap();
         for at in [0, 50] {
             sender.observe(EntityId(7), Pose::at(Vec3::new(at as f64, 0.0, 0.0)), ms(at)).unwrap();
             let vectors = sender.poll_transmit(ms(at)).expect("a vector is due").bytes.to_vec();
@@ -322,7 +370,9 @@ mod tests {
             let receipt = receiver.poll_transmit(ms(at + 10)).expect("a receipt is owed").bytes.to_vec();
             sender.handle_datagram(HostId(1), &receipt, ms(at + 10)).unwrap();
         }
+        sender.handle_timeout(ms(159));
         assert!(sender.poll_transmit(ms(159)).is_none(), "the second receipt came at 60 ms");
+        sender.handle_timeout(ms(160));
         assert!(sender.poll_transmit(ms(160)).is_some());
     }
 }

@@ -128,6 +128,18 @@ impl<'a> BitWriter<'a> {
         tail.copy_from_slice(&chunk[..used]);
     }
 
+    /// Writes other bits in the place of some that are written: `bits` of them, from the bit `at` on. What would reach beyond
+    /// what is written changes nothing.
+    pub(crate) fn overwrite(&mut self, at: usize, value: u64, bits: u32) {
+        if at + bits as usize > self.len {
+            return;
+        }
+        for (i, bit) in (at..).zip((0..bits).map(|shift| (value >> shift & 1) as u8)) {
+            let byte = &mut self.buffer[i / 8];
+            *byte = *byte & !(1 << (i % 8)) | bit << (i % 8);
+        }
+    }
+
     /// Writes one bit.
     #[inline]
     pub fn flag(&mut self, set: bool) -> Result<(), Full> {

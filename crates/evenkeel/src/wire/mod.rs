@@ -8,20 +8,23 @@
 //! `docs/WIRE.md` describes every bit.
 //!
 //! ```
-//! use evenkeel::wire::{BitReader, Body, Format, parse_body};
+//! use evenkeel::wire::{BODY_BYTES, BitReader, BitWriter, Format, emit_against, parse_body};
 //! use evenkeel::{GlobalTime, Motion, Vec3};
 //! let format = Format::bzflag();
 //! let old = format.quantise(&Motion::circular(Vec3::ZERO, 0.0, 25.0, 0.0), GlobalTime::from_millis(0))?;
 //! let turning = Motion::circular(Vec3::new(12.5, 0.0, 0.0), 0.0, 25.0, 0.785);
 //! let new = format.quantise(&turning, GlobalTime::from_millis(500))?;
 //!
-//! let body = Body::smallest(&format, &new, Some(&old));
-//! assert!(body.against_baseline() && body.len_bits() < 40);
-//! let mut r = BitReader::new(body.as_bytes());
+//! let mut body = [0; BODY_BYTES];
+//! let mut w = BitWriter::new(&mut body);
+//! emit_against(&format, &new, &old, &mut w)?;
+//! assert!(w.len_bits() < 40);
+//! let mut r = BitReader::new(w.as_bytes());
 //! assert_eq!(parse_body(&format, &mut r, new.tick(), Some(&old))?, new);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod agreement;
 mod bits;
 pub mod datagram;
 mod format;
@@ -31,10 +34,12 @@ mod record;
 #[cfg(test)]
 mod samples;
 
+pub(crate) use agreement::By;
+pub use agreement::{AGREEMENT_BYTES, Agreement, Difference, Value};
 pub use bits::{BitReader, BitWriter, Full, Truncated};
 pub use format::{FORMAT_BYTES, Format, FormatError, Laws};
 pub use quantised::{QuantiseError, Quantised};
-pub use record::{BODY_BYTES, Body, emit_absolute, emit_against, parse_body};
+pub use record::{BODY_BYTES, emit_absolute, emit_against, parse_body};
 
 use core::fmt;
 

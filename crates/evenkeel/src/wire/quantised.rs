@@ -7,6 +7,7 @@ use crate::motion::{Attitude, Course, LAW_PARAMETERS, Motion};
 use crate::time::GlobalTime;
 use core::f64::consts::{FRAC_1_SQRT_2, TAU};
 use core::fmt;
+use core::ops::Range;
 
 /// A motion on the lattice of a [`Format`], with the tick of its generation.
 ///
@@ -109,6 +110,19 @@ impl Kind {
         Self::Custom,
     ];
 
+    /// Whether a number of the course is about up and down.
+    #[inline]
+    pub(crate) fn is_vertical(self, i: usize) -> bool {
+        let vertical: u16 = match self {
+            Self::Stationary | Self::Custom => 0,
+            Self::Linear | Self::Ballistic => 0b100,
+            Self::Accelerated | Self::Turning => 0b10_0100,
+            Self::Circular => 0b10,
+            Self::Spline => 0b1_0010_0100,
+        };
+        vertical >> i & 1 != 0
+    }
+
     /// The numbers of a course in their order on the wire.
     pub(crate) fn layout(self) -> &'static [Quantity] {
         use Quantity::{Acceleration as A, Parameter as P, Place, Ticks, Velocity as V};
@@ -133,6 +147,16 @@ pub(crate) enum Form {
 
 impl Form {
     pub(crate) const ALL: [Self; 3] = [Self::None, Self::Heading, Self::Full];
+
+    /// Where the rates are among the numbers of the attitude.
+    #[inline]
+    pub(crate) fn rates(self) -> Range<usize> {
+        match self {
+            Self::None => 0..0,
+            Self::Heading => 1..2,
+            Self::Full => 4..7,
+        }
+    }
 }
 
 impl Format {

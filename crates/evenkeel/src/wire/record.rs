@@ -5,11 +5,10 @@
 
 use super::bits::{BitReader, BitWriter, Full, Gather, unzigzag, zigzag};
 use super::format::{Format, on_lattice};
-use super::predict::{Bridge, expected_course, expected_rates, likely_since, since_unit};
+use super::predict::{Bridge, Expected, Swing, likely_since, since_unit};
 use super::quantised::{COURSE, Form, Kind, Orientations, Quantised, Quantity, Turn};
 use super::{LIMIT, LOSSLESS_LIMIT, WireError};
 use crate::geometry::Quat;
-use crate::motion::Motion;
 
 /// The most bytes a body takes.
 pub const BODY_BYTES: usize = 208;
@@ -90,78 +89,6 @@ fn check(f: &Format, q: &Quantised) -> Result<(), WireError> {
     if course && attitude && numbers { Ok(()) } else { Err(WireError::NotCanonical) }
 }
 
-/// An encoded body, kept to be copied into several datagrams.
-///
-/// ```
-/// use evenkeel::wire::{BitWriter, Body, Format};
-/// use evenkeel::{GlobalTime, Motion, Vec3};
-/// let format = Format::default();
-/// let q = format.quantise(&Motion::stationary(Vec3::ZERO), GlobalTime::ZERO)?;
-/// let body = Body::absolute(&format, &q);
-/// let mut datagram = [0; 64];
-/// let mut w = BitWriter::new(&mut datagram);
-/// w.push(3, 7)?; // whatever comes before it
-/// body.copy_to(&mut w)?;
-/// assert_eq!(w.len_bits(), 7 + body.len_bits());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Body {
-    bits: [u8; BODY_BYTES],
-    len: u16,
-    against: bool,
-}
-
-impl Body {
-    /// The body of `q` alone.
-    pub fn absolute(f: &Format, q: &Quantised) -> Self {
-        Self::filled(false, |w| emit_absolute(f, q, w))
-    }
-
-    /// The body of `q` against a baseline.
-    pub fn against(f: &Format, q: &Quantised, baseline: &Quantised) -> Self {
-        Self::filled(true, |w| emit_against(f, q, baseline, w))
-    }
-
-    /// The shorter of the two; the plain one if they are equal or there is no baseline.
-    pub fn smallest(f: &Format, q: &Quantised, baseline: Option<&Quantised>) -> Self {
-        let absolute = Self::absolute(f, q);
-        match baseline.map(|baseline| Self::against(f, q, baseline)) {
-            Some(against) if against.len < absolute.len => against,
-            _ => absolute,
-        }
-    }
-
-    fn filled(against: bool, emit: impl FnOnce(&mut BitWriter<'_>) -> Result<(), Full>) -> Self {
-        let mut body = Self { bits: [0; BODY_BYTES], len: 0, against };
-        let mut w = BitWriter::new(&mut body.bits);
-        let emitted = emit(&mut w);
-        debug_assert!(emitted.is_ok(), "no body is longer than BODY_BYTES");
-        body.len = w.len_bits() as u16;
-        body
-    }
-
-    /// Whether it must be read with its baseline.
-    pub fn against_baseline(&self) -> bool {
-        self.against
-    }
-
-    /// Its length in bits.
-    pub fn len_bits(&self) -> usize {
-        usize::from(self.len)
-    }
-
-    /// Its bytes; the unused bits of the last one are zero.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bits[..self.len_bits().div_ceil(8)]
-    }
-
-    /// Appends it to what is being written.
-    pub fn copy_to(&self, w: &mut BitWriter<'_>) -> Result<(), Full> {
-        w.copy(&self.bits, self.len_bits())
-    }
-}
-
 /// One end of the wire: takes a number to it or brings one from it.
 trait Port {
     const READS: bool;
@@ -217,11 +144,59 @@ struct Walk<'f, P> {
     port: P,
 }
 
+/// How a body against a baseline is written; said at its front.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Manner {
+    /// Kind, form and law are the baseline's.
+    same: bool,
+    /// Height, and what of the course is about up and down, is as expected and not written.
+    level: bool,
+    /// Every number is written by its difference from what is expected, because none is as expected.
+    free: bool,
+}
+
+impl Manner {
+    const OTHER: Self = Self { same: false, level: false, free: false };
+    /// From the likeliest on: each takes a bit more than the one before, the last two the same.
+    const ALL: [Self; 5] = [
+        Self { same: true, level: true, free: false },
+        Self { same: true, level: false, free: true },
+        Self { same: true, level: true, free: true },
+        Self { same: true, level: false, free: false },
+        Self::OTHER,
+    ];
+
+    /// The one that fits `q` best.
+    fn of(f: &Format, q: &Quantised, baseline: &Quantised, expected: &Expected) -> Self {
+        if (q.kind, q.form, q.law) != (baseline.kind, baseline.form, baseline.law) {
+            return Self::OTHER;
+        }
+        let mut level = q.position[2] == expected.height;
+        for (i, number) in q.course[..q.kind.layout().len()].iter().enumerate() {
+            level &= !q.kind.is_vertical(i) || *number == expected.course[i];
+        }
+        // Usual values have short codes of their own.
+        let free = !is_set(&f.usual_speeds) && !is_set(&f.usual_turn_rates) && Self::all_change(q, expected);
+        // What has no numbers at all is level first of all.
+        let numbers = q.kind != Kind::Stationary || q.form != Form::None;
+        let free = free && (numbers || !level);
+        Self { same: true, level, free }
+    }
+
+    /// Whether every number is neither as expected nor zero, up and down apart.
+    fn all_change(q: &Quantised, expected: &Expected) -> bool {
+        let changes = |(number, expected): (&i64, &i64)| number != expected && *number != 0;
+        let course = &q.course[..q.kind.layout().len()];
+        q.turn[q.form.rates()].iter().zip(&expected.rates).all(changes)
+            && course.iter().zip(&expected.course).enumerate().all(|(i, n)| q.kind.is_vertical(i) || changes(n))
+    }
+}
+
 /// What is known of a number before it is written.
 struct Guess {
     /// What it is if nothing has changed.
     expected: i64,
-    /// In steps; zero for none.
+    /// In its unit; zero for none.
     usual: [f64; 3],
     step: f64,
     /// The order of the code for any other value.
@@ -233,16 +208,56 @@ const SAME: (u64, u32) = (0b0, 1);
 const USUAL: (u64, u32) = (0b01, 2);
 const NEAR: (u64, u32) = (0b011, 3);
 const ANY: (u64, u32) = (0b111, 3);
-/// Differences below this are written as such.
+/// Differences up to this, as zigzags, are little.
 const NEAR_MOST: u64 = 8;
+/// No entry at all.
+const NO_ENTRY: u64 = 4;
 
 impl Guess {
     /// Zero and the usual values. One that is not set stands for the expected value turned round.
+    #[inline]
     fn entries(&self) -> [i64; 4] {
         let per_unit = 1.0 / self.step;
         let entry = |usual: f64| if usual == 0.0 { -self.expected } else { on_lattice(usual * per_unit) };
         [0, entry(self.usual[0]), entry(self.usual[1]), entry(self.usual[2])]
     }
+
+    #[inline]
+    fn has_usual(&self) -> bool {
+        is_set(&self.usual)
+    }
+
+    /// How the writer puts a number that is not as expected, and the entry it is or is near to.
+    #[inline(always)]
+    fn choice(&self, number: i64, entries: &[i64; 4]) -> ((u64, u32), u64) {
+        let entry = entry_of(entries, |entry| entry == number);
+        if entry != NO_ENTRY {
+            return (USUAL, entry);
+        }
+        let near = |other: i64| zigzag(number.wrapping_sub(other)) <= NEAR_MOST;
+        if near(self.expected) {
+            return (NEAR, NO_ENTRY);
+        }
+        if !self.has_usual() {
+            return (ANY, NO_ENTRY);
+        }
+        match entry_of(entries, near) {
+            NO_ENTRY => (ANY, NO_ENTRY),
+            entry => (NEAR, entry),
+        }
+    }
+}
+
+/// Whether there are usual values.
+#[inline]
+fn is_set(usual: &[f64; 3]) -> bool {
+    usual.iter().any(|value| *value != 0.0)
+}
+
+/// The first entry that is wanted; found without a branch to mispredict.
+#[inline(always)]
+fn entry_of(entries: &[i64; 4], wanted: impl Fn(i64) -> bool) -> u64 {
+    (0..4).rev().fold(NO_ENTRY, |best, i| if wanted(entries[i]) { i as u64 } else { best })
 }
 
 impl<'f, P: Port> Walk<'f, P> {
@@ -271,6 +286,10 @@ impl<'f, P: Port> Walk<'f, P> {
         self.port.plain(&mut shape, 5)?;
         q.kind = Kind::ALL[(shape & 7) as usize];
         q.form = *Form::ALL.get((shape >> 3) as usize).ok_or(WireError::NotCanonical)?;
+        self.law(q)
+    }
+
+    fn law(&mut self, q: &mut Quantised) -> Result<(), WireError> {
         if q.kind == Kind::Custom {
             let mut law = u64::from(q.law);
             self.port.plain(&mut law, 8)?;
@@ -292,11 +311,11 @@ impl<'f, P: Port> Walk<'f, P> {
             Form::Heading => self.heading(&mut q.turn[0])?,
             Form::Full => self.orientation(&mut q.turn)?,
         }
-        self.rates(q, [0; 3])?;
+        self.rates(q, [0; 3], false)?;
         for (i, quantity) in q.kind.layout().iter().enumerate() {
             match *quantity {
                 Quantity::Place(axis) => self.place(&mut q.course[i], axis)?,
-                _ => drop(self.course_number(q, i, *quantity, 0)?),
+                _ => drop(self.course_number(q, i, (0, usual_size(*quantity)), false)?),
             }
         }
         for (axis, number) in q.position.iter_mut().enumerate() {
@@ -360,106 +379,222 @@ impl<'f, P: Port> Walk<'f, P> {
     }
 
     fn against(&mut self, q: &mut Quantised, baseline: &Quantised) -> Result<(), WireError> {
-        let f = self.f;
-        let same = (q.kind, q.form, q.law) == (baseline.kind, baseline.form, baseline.law);
-        let other = self.flag(!same)?;
-        if other {
-            self.shape(q)?;
-        } else {
-            (q.kind, q.form, q.law) = (baseline.kind, baseline.form, baseline.law);
+        let mut manner = Manner::OTHER;
+        if P::READS {
+            manner = self.front(manner, q, baseline)?;
         }
-        let old = f.restore_with(baseline, self.turn);
-        let dt = q.tick.saturating_sub(baseline.tick) as f64 * f.tick_secs();
-        let mut changed = other;
-        changed |= self.rates(q, expected_rates(f, q, baseline, &old))?;
-        let expected = expected_course(f, q, baseline, &old, dt);
+        let expected = Expected::new(self.f, q, baseline, self.turn);
+        if !P::READS {
+            manner = self.front(Manner::of(self.f, q, baseline, &expected), q, baseline)?;
+        }
+        let turns = self.rates(q, expected.rates, manner.free)?;
+        let mut changed = turns | !manner.same;
         for (i, quantity) in q.kind.layout().iter().enumerate() {
-            changed |= self.course_number(q, i, *quantity, expected[i])?;
+            if manner.level && q.kind.is_vertical(i) {
+                q.course[i] = expected.course[i];
+                continue;
+            }
+            let usual = if *quantity == Quantity::Velocity { 0.7 * expected.way } else { usual_size(*quantity) };
+            changed |= self.course_number(q, i, (expected.course[i], usual), manner.free)?;
         }
-        // A spline's own shape needs its start, which is not known yet.
-        let since = if changed && q.kind != Kind::Spline { self.since(q, &old, dt)? } else { 0.0 };
-        let bridge = Bridge::new(f, q, &old, dt, since);
-        self.attitude(q, &bridge)?;
-        let place = bridge.position(f, q, self.turn);
-        self.position(q, place)
+        let (since, faces) = if changed { self.change(q, &expected, turns)? } else { (0.0, false) };
+        let bridge = Bridge::new(self.f, q, &expected, since);
+        if !faces {
+            self.attitude(q, &bridge, expected.dt)?;
+        }
+        let [x, y, z] = bridge.position(self.f, q, self.turn);
+        if !manner.level {
+            return self.position(q, [x, y, z], expected.way);
+        }
+        q.position[2] = expected.height;
+        self.level_position(q, [x, y], expected.way).map(drop)
     }
 
-    /// How long ago, in seconds, the one change was that explains where `q` is; zero if there is none.
+    /// The manner, and kind, form and law.
     #[inline]
-    fn since(&mut self, q: &Quantised, old: &Motion, dt: f64) -> Result<f64, WireError> {
+    fn front(&mut self, said: Manner, q: &mut Quantised, baseline: &Quantised) -> Result<Manner, WireError> {
+        let mut manner = Manner::OTHER;
+        for likely in &Manner::ALL[..4] {
+            if !self.flag(said != *likely)? {
+                manner = *likely;
+                break;
+            }
+        }
+        if manner.same {
+            (q.kind, q.form, q.law) = (baseline.kind, baseline.form, baseline.law);
+            return Ok(manner);
+        }
+        let mut kind = q.kind as u64;
+        self.port.plain(&mut kind, 3)?;
+        q.kind = Kind::ALL[(kind & 7) as usize];
+        if self.flag(q.form != baseline.form)? {
+            let mut form = q.form as u64;
+            self.port.plain(&mut form, 2)?;
+            q.form = *Form::ALL.get(form as usize).ok_or(WireError::NotCanonical)?;
+        } else {
+            q.form = baseline.form;
+        }
+        self.law(q)?;
+        Ok(manner)
+    }
+
+    /// How long ago, in seconds, the motion changed; and whether that has said the heading too.
+    ///
+    /// What drives along its heading changes at once, and the writer says when. All else changes evenly, for all one
+    /// knows: that leads to the same place as a change halfway.
+    #[inline]
+    fn change(&mut self, q: &mut Quantised, expected: &Expected, turns: bool) -> Result<(f64, bool), WireError> {
+        let told = match (q.kind, q.form) {
+            // A spline's own shape needs its start, which is not known yet.
+            (Kind::Spline, _) => return Ok((0.0, false)),
+            (Kind::Circular, Form::Heading) if turns => self.swing(q, expected)?.map(|since| (since, true)),
+            (Kind::Circular, _) => self.since(q, expected)?.map(|since| (since, false)),
+            _ => None,
+        };
+        Ok(told.unwrap_or((0.5 * expected.dt, false)))
+    }
+
+    /// The heading, if a single change of the turn rate explains it, and how long ago that was.
+    #[inline]
+    fn swing(&mut self, q: &mut Quantised, expected: &Expected) -> Result<Option<f64>, WireError> {
+        let swing = Swing::new(self.f, q, self.turn, expected);
+        let mut number = if P::READS { 0 } else { swing.number_of(q.turn[0]) };
+        if !self.flag(number < swing.headings)? {
+            return Ok(None);
+        }
+        self.limited(&mut number, swing.headings)?;
+        q.turn[0] = swing.heading(number);
+        Ok(Some(swing.since(number)))
+    }
+
+    /// How long ago, in seconds, the one change was that explains where `q` is, if there is one.
+    #[inline]
+    fn since(&mut self, q: &Quantised, expected: &Expected) -> Result<Option<f64>, WireError> {
         let unit = since_unit(self.f);
-        let mut units =
-            if P::READS { 0 } else { on_lattice(likely_since(self.f, q, self.turn, old, dt) / unit) as u64 };
-        if !self.flag(units != 0)? {
-            return Ok(0.0);
+        let most = on_lattice(expected.dt / unit).clamp(0, LONGEST_SINCE) as u64 + 1;
+        let mut units = 0;
+        if !P::READS {
+            units = on_lattice(likely_since(self.f, q, self.turn, expected) / unit) as u64;
+        }
+        if !self.flag((1..=most).contains(&units))? {
+            return Ok(None);
         }
         units = units.wrapping_sub(1);
-        self.port.golomb(&mut units, order_for(0.13, unit))?;
-        Ok((units + 1) as f64 * unit)
+        self.limited(&mut units, most)?;
+        Ok(Some((units + 1) as f64 * unit))
+    }
+
+    /// A number below `range` (at least 1), all of them about as likely: the first take a bit less than the others.
+    #[inline(always)]
+    fn limited(&mut self, value: &mut u64, range: u64) -> Result<(), WireError> {
+        let bits = range.ilog2();
+        let short = (2 << bits) - range;
+        if !P::READS {
+            let over = value.saturating_sub(short);
+            let code = if *value < short { *value } else { (short + over / 2) | ((over & 1) << bits) };
+            return self.port.plain(&mut { code }, bits + u32::from(*value >= short));
+        }
+        self.port.plain(value, bits)?;
+        if *value >= short {
+            *value = short + (*value - short) * 2 + u64::from(self.flag(false)?);
+        }
+        Ok(())
     }
 
     /// Turn rate or angular velocity; whether any is not as expected.
     #[inline(always)]
-    fn rates(&mut self, q: &mut Quantised, expected: [i64; 3]) -> Result<bool, WireError> {
+    fn rates(&mut self, q: &mut Quantised, expected: [i64; 3], free: bool) -> Result<bool, WireError> {
         let (f, step) = (self.f, self.f.angular_velocity_step);
-        let (first, usual) = match q.form {
-            Form::None => return Ok(false),
-            Form::Heading => (1, f.usual_turn_rates),
-            Form::Full => (4, [0.0; 3]),
-        };
-        let last = if q.form == Form::Heading { 2 } else { 7 };
+        let usual = if q.form == Form::Heading { f.usual_turn_rates } else { [0.0; 3] };
+        let order = order_for(if is_set(&usual) { 0.6 } else { 1.0 }, step);
         let mut changed = false;
-        for (number, expected) in q.turn[first..last].iter_mut().zip(expected) {
-            changed |= self.number(number, Guess { expected, usual, step, order: order_for(0.3, step) })?;
+        for (number, expected) in q.turn[q.form.rates()].iter_mut().zip(expected) {
+            changed |= self.number(number, Guess { expected, usual, step, order }, free)?;
         }
         Ok(changed)
     }
 
-    /// A number of the course; whether it is not as expected.
+    /// A number of the course, of which `usual` is the usual size or difference; whether it is not as expected.
     #[inline(always)]
     fn course_number(
         &mut self,
         q: &mut Quantised,
         i: usize,
-        quantity: Quantity,
-        expected: i64,
+        (expected, usual): (i64, f64),
+        free: bool,
     ) -> Result<bool, WireError> {
-        let f = self.f;
-        let usual = if q.kind == Kind::Circular && i == 0 { f.usual_speeds } else { [0.0; 3] };
+        let (f, quantity) = (self.f, q.kind.layout()[i]);
         let step = f.step(quantity);
-        self.number(&mut q.course[i], Guess { expected, usual, step, order: order_for(usual_size(quantity), step) })
+        let mut guess = Guess { expected, usual: [0.0; 3], step, order: order_for(usual, step) };
+        if q.kind == Kind::Circular && i == 0 && is_set(&f.usual_speeds) {
+            guess.usual = f.usual_speeds;
+            guess.order = order_for(usual_size(quantity), step);
+        }
+        self.number(&mut q.course[i], guess, free)
     }
 
-    /// A number that is often as expected or has a usual value; whether it is not as expected.
+    /// A number that is often as expected or has a usual value, unless it is free; whether it is not as expected.
     #[inline(always)]
-    fn number(&mut self, number: &mut i64, guess: Guess) -> Result<bool, WireError> {
-        let mut off = zigzag(number.wrapping_sub(guess.expected));
-        let mut entry = 0;
-        if !P::READS && off != 0 {
-            // The first that fits, found without a branch to mispredict.
-            let entries = guess.entries();
-            entry = (0..4).rev().fold(4, |best, i| if entries[i] == *number { i as u64 } else { best });
+    fn number(&mut self, number: &mut i64, guess: Guess, free: bool) -> Result<bool, WireError> {
+        if free {
+            self.difference(number, guess.expected, guess.order)?;
+            return Ok(*number != guess.expected);
         }
-        let choice = match off {
-            0 => SAME,
-            _ if entry < 4 => USUAL,
-            1..=NEAR_MOST => NEAR,
-            _ => ANY,
-        };
-        match self.choice(choice)? {
+        let (mut choice, mut entry, mut entries) = (SAME, NO_ENTRY, [0; 4]);
+        if !P::READS {
+            if *number == guess.expected {
+                return self.choice(SAME).map(|_| false);
+            }
+            entries = guess.entries();
+            (choice, entry) = guess.choice(*number, &entries);
+        }
+        choice = self.choice(choice)?;
+        if P::READS && (choice == USUAL || choice == NEAR) {
+            entries = guess.entries();
+        }
+        match choice {
             SAME => *number = guess.expected,
-            USUAL => {
-                self.port.plain(&mut entry, 2)?;
-                *number = guess.entries()[(entry & 3) as usize];
-            }
-            NEAR => {
-                off = off.wrapping_sub(1);
-                self.port.golomb(&mut off, 1)?;
-                *number = guess.expected.wrapping_add(unzigzag(off.wrapping_add(1)));
-            }
-            _ => self.signed(number, guess.order)?,
+            USUAL => *number = self.usual(entry, &entries, &guess)?,
+            NEAR => self.near(number, entry, &entries, &guess)?,
+            _ if guess.has_usual() => self.signed(number, guess.order)?,
+            _ => self.difference(number, guess.expected, guess.order)?,
         }
         Ok(*number != guess.expected)
+    }
+
+    /// Which of the usual values a number is. It cannot be the one that is expected.
+    #[inline(always)]
+    fn usual(&mut self, entry: u64, entries: &[i64; 4], guess: &Guess) -> Result<i64, WireError> {
+        if !guess.has_usual() {
+            return Ok(entries[usize::from(self.flag(entry != 0)?)]);
+        }
+        let without = entry_of(entries, |entry| entry == guess.expected);
+        let mut code = entry - u64::from(entry > without);
+        self.limited(&mut code, if without == NO_ENTRY { 4 } else { 3 })?;
+        Ok(entries[(code + u64::from(code >= without)) as usize & 3])
+    }
+
+    /// A number that is a little off what is expected, or off one of the usual values.
+    #[inline]
+    fn near(&mut self, number: &mut i64, mut entry: u64, entries: &[i64; 4], guess: &Guess) -> Result<(), WireError> {
+        let mut from = guess.expected;
+        if guess.has_usual() && self.flag(entry != NO_ENTRY)? {
+            self.port.plain(&mut entry, 2)?;
+            from = entries[entry as usize & 3];
+        }
+        let mut off = zigzag(number.wrapping_sub(from)).wrapping_sub(1);
+        self.port.golomb(&mut off, 1)?;
+        *number = from.wrapping_add(unzigzag(off.wrapping_add(1)));
+        Ok(())
+    }
+
+    /// A number by its difference from what is expected.
+    #[inline(always)]
+    fn difference(&mut self, number: &mut i64, expected: i64, order: u32) -> Result<(), WireError> {
+        let mut off = number.wrapping_sub(expected);
+        self.signed(&mut off, order)?;
+        *number = expected.wrapping_add(off);
+        Ok(())
     }
 
     #[inline(always)]
@@ -476,21 +611,21 @@ impl<'f, P: Port> Walk<'f, P> {
         Ok(ANY)
     }
 
-    fn attitude(&mut self, q: &mut Quantised, bridge: &Bridge) -> Result<(), WireError> {
+    fn attitude(&mut self, q: &mut Quantised, bridge: &Bridge, dt: f64) -> Result<(), WireError> {
         match q.form {
             Form::None => Ok(()),
-            Form::Heading => self.heading_off(&mut q.turn[0], bridge.attitude.heading()),
+            Form::Heading => self.heading_off(&mut q.turn[0], bridge.attitude.heading(), dt),
             Form::Full => self.orientation_off(&mut q.turn, bridge.attitude.orientation()),
         }
     }
 
     #[inline]
-    fn heading_off(&mut self, steps: &mut i64, expected: f64) -> Result<(), WireError> {
+    fn heading_off(&mut self, steps: &mut i64, expected: f64, dt: f64) -> Result<(), WireError> {
         let f = self.f;
         let turn = self.turn;
         let expected = turn.steps(expected);
         let mut off = [turn.wrap(steps.wrapping_sub(expected))];
-        self.residuals(&mut off, [order_for(2.5e-4, f.angle_step), order_for(0.1, f.angle_step)])?;
+        self.residuals(&mut off, [order_for(2.5e-4, f.angle_step), order_for(0.5 * libm::fabs(dt), f.angle_step)])?;
         *steps = turn.wrap(expected.wrapping_add(off[0]));
         Ok(())
     }
@@ -513,20 +648,27 @@ impl<'f, P: Port> Walk<'f, P> {
     }
 
     #[inline]
-    fn position(&mut self, q: &mut Quantised, expected: [i64; 3]) -> Result<(), WireError> {
-        let step = self.f.position_step;
-        let [x, y, mut z] = [0, 1, 2].map(|i| q.position[i].wrapping_sub(expected[i]));
-        let mut level = [x, y];
-        let k = self.residuals(&mut level, [order_for(0.02, step), order_for(0.64, step)])?;
+    fn position(&mut self, q: &mut Quantised, [x, y, z]: [i64; 3], way: f64) -> Result<(), WireError> {
+        let k = self.level_position(q, [x, y], way)?;
+        let mut off = q.position[2].wrapping_sub(z);
         // Most things stay on the ground.
-        if self.flag(z != 0)? {
-            self.signed(&mut z, k)?;
+        if self.flag(off != 0)? {
+            self.signed(&mut off, k)?;
         } else {
-            z = 0;
+            off = 0;
         }
-        let off = [level[0], level[1], z];
-        q.position = [0, 1, 2].map(|i| expected[i].wrapping_add(off[i]));
+        q.position[2] = z.wrapping_add(off);
         Ok(())
+    }
+
+    /// Its x and y. Returns the order used.
+    #[inline]
+    fn level_position(&mut self, q: &mut Quantised, expected: [i64; 2], way: f64) -> Result<u32, WireError> {
+        let step = self.f.position_step;
+        let mut off = [0, 1].map(|i| q.position[i].wrapping_sub(expected[i]));
+        let k = self.residuals(&mut off, [order_for(0.02, step), order_for(0.125 * way, step)])?;
+        (0..2).for_each(|i| q.position[i] = expected[i].wrapping_add(off[i]));
+        Ok(k)
     }
 
     /// Differences that are all small or all large, after a bit that says which. Returns the order used.
@@ -539,6 +681,12 @@ impl<'f, P: Port> Walk<'f, P> {
         Ok(k)
     }
 }
+
+/// No change is told that was more units ago than this.
+const LONGEST_SINCE: i64 = 1 << 20;
+
+/// No code has a higher order: with it, none is longer than 73 bits.
+const ORDER_MOST: u32 = 32;
 
 /// The order of the code for a coordinate outside the bounds.
 const ESCAPE_ORDER: u32 = 16;
@@ -560,11 +708,11 @@ fn usual_size(quantity: Quantity) -> f64 {
 }
 
 /// The order of a code: so many low bits hold what is usual, to within a bit. The difference of two binary exponents
-/// needs no division.
+/// needs no division. What a strange baseline makes usual ends at [`ORDER_MOST`].
 #[inline]
 fn order_for(usual: f64, step: f64) -> u32 {
     let exponent = |x: f64| (x.to_bits() >> 52) as u32 & 0x7FF;
-    exponent(usual).saturating_sub(exponent(step))
+    exponent(usual).saturating_sub(exponent(step)).min(ORDER_MOST)
 }
 
 /// How many bits hold this number.
@@ -590,6 +738,7 @@ mod tests {
     use super::super::samples;
     use super::*;
     use crate::geometry::Vec3;
+    use crate::motion::{Course, Motion};
     use crate::time::GlobalTime;
     use proptest::prelude::*;
     use std::vec::Vec;
@@ -599,11 +748,40 @@ mod tests {
         prop_oneof![Just(0), 1..2_000i64, -2_000..0i64, any::<i64>().prop_map(|t| t >> 8)]
     }
 
-    fn read(f: &Format, body: &Body, q: &Quantised, baseline: Option<&Quantised>) -> Result<Quantised, WireError> {
-        let mut r = BitReader::new(body.as_bytes());
+    /// The body of `q`, alone or against a baseline, and its length in bits.
+    fn written(f: &Format, q: &Quantised, baseline: Option<&Quantised>) -> (Vec<u8>, usize) {
+        let mut buffer = [0; BODY_BYTES];
+        let mut w = BitWriter::new(&mut buffer);
+        let emitted = match baseline {
+            Some(baseline) => emit_against(f, q, baseline, &mut w),
+            None => emit_absolute(f, q, &mut w),
+        };
+        emitted.expect("no body is longer than BODY_BYTES");
+        (w.as_bytes().to_vec(), w.len_bits())
+    }
+
+    /// What a reader gets of `q`, written alone or against a baseline.
+    fn read(f: &Format, q: &Quantised, baseline: Option<&Quantised>) -> Result<Quantised, WireError> {
+        let (bytes, bits) = written(f, q, baseline);
+        let mut r = BitReader::new(&bytes);
         let parsed = parse_body(f, &mut r, q.tick, baseline)?;
-        assert_eq!(r.position_bits(), body.len_bits());
+        assert_eq!(r.position_bits(), bits);
         Ok(parsed)
+    }
+
+    /// Speeds as they are, are nearly, or are not usual.
+    fn speed() -> impl Strategy<Value = f64> {
+        prop_oneof![Just(25.0), Just(-12.5), Just(0.0), 24.95..25.05f64, -0.05..0.05f64, -30.0..30.0f64]
+    }
+
+    /// The same for turn rates.
+    fn rate() -> impl Strategy<Value = f64> {
+        use core::f64::consts::FRAC_PI_4;
+        prop_oneof![Just(FRAC_PI_4), Just(-FRAC_PI_4), Just(0.0), 0.78..0.79f64, -0.01..0.01f64, -1.0..1.0f64]
+    }
+
+    fn often_none() -> impl Strategy<Value = f64> {
+        prop_oneof![3 => Just(0.0), 1 => -1.0..1.0f64]
     }
 
     proptest! {
@@ -612,7 +790,7 @@ mod tests {
         #[test]
         fn every_motion_survives_alone(f in samples::format(), m in samples::motion(), t in 0..i64::MAX >> 8) {
             let q = f.quantise(&m, GlobalTime::from_nanos(t)).unwrap();
-            prop_assert_eq!(read(&f, &Body::absolute(&f, &q), &q, None), Ok(q));
+            prop_assert_eq!(read(&f, &q, None), Ok(q));
         }
 
         #[test]
@@ -624,10 +802,8 @@ mod tests {
         ) {
             let q = f.quantise(&m, GlobalTime::ZERO).unwrap();
             let baseline = Quantised { tick: age.saturating_neg(), ..f.quantise(&old, GlobalTime::ZERO).unwrap() };
-            prop_assert_eq!(read(&f, &Body::against(&f, &q, &baseline), &q, Some(&baseline)), Ok(q));
-            let smallest = Body::smallest(&f, &q, Some(&baseline));
-            let used = smallest.against_baseline().then_some(&baseline);
-            prop_assert_eq!(read(&f, &smallest, &q, used), Ok(q));
+            prop_assert_eq!(read(&f, &q, Some(&baseline)), Ok(q));
+            prop_assert_eq!(read(&f, &q, None), Ok(q));
         }
 
         #[test]
@@ -637,9 +813,35 @@ mod tests {
             let later = f.restore(&baseline).advanced(ms as f64 / 1e3);
             prop_assume!(core::mem::discriminant(&later.course) == core::mem::discriminant(&m.course));
             let q = f.quantise(&later, GlobalTime::from_millis(ms)).unwrap();
-            let body = Body::against(&f, &q, &baseline);
-            prop_assert_eq!(read(&f, &body, &q, Some(&baseline)), Ok(q));
-            prop_assert!(body.len_bits() <= 45, "{} {:?}", body.len_bits(), q);
+            prop_assert_eq!(read(&f, &q, Some(&baseline)), Ok(q));
+            let (_, bits) = written(&f, &q, Some(&baseline));
+            prop_assert!(bits <= 45, "{bits} {q:?}");
+        }
+
+        #[test]
+        fn a_tank_survives_whatever_it_does(
+            speeds in [speed(), speed()],
+            rates in [rate(), rate()],
+            [climb, fallen] in [often_none(), often_none()],
+            (before, after) in (0..600i64, 0..600i64),
+        ) {
+            for f in samples::formats() {
+                let old = Motion::circular(Vec3::new(10.0, -20.0, 0.0), 3.0, speeds[0], rates[0]);
+                let turning = old.advanced(before as f64 / 1e3).attitude.heading();
+                let new = Motion::circular(old.position_at(before as f64 / 1e3), turning, speeds[1], rates[1]);
+                let mut new = new.advanced(after as f64 / 1e3);
+                new.position.z += fallen;
+                if let Course::Circular { climb: c, .. } = &mut new.course {
+                    *c = climb;
+                }
+                let baseline = f.quantise(&old, GlobalTime::ZERO).unwrap();
+                let q = f.quantise(&new, GlobalTime::from_millis(before + after)).unwrap();
+                prop_assert_eq!(read(&f, &q, Some(&baseline)), Ok(q));
+                if f.usual_turn_rates[0] != 0.0 && climb == 0.0 && fallen == 0.0 {
+                    let (_, bits) = written(&f, &q, Some(&baseline));
+                    prop_assert!(bits <= 70, "{bits} {q:?}");
+                }
+            }
         }
 
         #[test]
@@ -654,9 +856,9 @@ mod tests {
             let baseline = with_baseline.then_some(&baseline);
             if let Ok(q) = parse_body(&f, &mut BitReader::new(&bytes), 7, baseline) {
                 prop_assert_eq!(f.quantise(&f.restore(&q), f.time_of(7)), Ok(q));
-                prop_assert_eq!(read(&f, &Body::absolute(&f, &q), &q, None), Ok(q));
+                prop_assert_eq!(read(&f, &q, None), Ok(q));
                 if let Some(baseline) = baseline {
-                    prop_assert_eq!(read(&f, &Body::against(&f, &q, baseline), &q, Some(baseline)), Ok(q));
+                    prop_assert_eq!(read(&f, &q, Some(baseline)), Ok(q));
                 }
             }
         }
@@ -690,9 +892,9 @@ mod tests {
         for f in samples::formats().into_iter().filter(|f| !f.lossless) {
             let all = extremes(&f);
             for q in &all {
-                assert_eq!(read(&f, &Body::absolute(&f, q), q, None), Ok(*q));
+                assert_eq!(read(&f, q, None), Ok(*q));
                 for baseline in &all {
-                    assert_eq!(read(&f, &Body::against(&f, q, baseline), q, Some(baseline)), Ok(*q));
+                    assert_eq!(read(&f, q, Some(baseline)), Ok(*q));
                 }
             }
         }
@@ -703,9 +905,8 @@ mod tests {
         let f = Format::bzflag();
         let bits = |x: f64| {
             let q = f.quantise(&Motion::stationary(Vec3::new(x, 0.0, 0.0)), GlobalTime::ZERO).unwrap();
-            let body = Body::absolute(&f, &q);
-            assert_eq!(read(&f, &body, &q, None), Ok(q));
-            body.len_bits()
+            assert_eq!(read(&f, &q, None), Ok(q));
+            written(&f, &q, None).1
         };
         assert_eq!(bits(-400.0), bits(400.0));
         assert_eq!(bits(400.02), bits(400.0) + 17);
@@ -724,45 +925,63 @@ mod tests {
         emit_against(&f, &q, &q, &mut w).unwrap();
     }
 
+    #[test]
+    fn what_stays_where_it_is_takes_four_bits_and_the_low_ones() {
+        for f in samples::formats().into_iter().filter(|f| !f.lossless) {
+            let m = Motion::stationary(Vec3::new(1.0, 2.0, 3.0));
+            let (old, q) = (f.quantise(&m, GlobalTime::ZERO).unwrap(), f.quantise(&m, GlobalTime::from_millis(300)));
+            let bits = 4 + 2 * order_for(0.02, f.position_step) as usize;
+            assert_eq!(written(&f, &q.unwrap(), Some(&old)).1, bits);
+        }
+    }
+
     /// The bits are a promise to every other build and machine. If this fails on purpose, the version of the datagram
     /// must change.
     #[test]
     fn the_bits_are_pinned() {
         let f = Format::bzflag();
         let at = |m: &Motion, ms| f.quantise(m, GlobalTime::from_millis(ms)).unwrap();
-        let hex =
-            |body: Body| body.as_bytes().iter().map(|byte| std::format!("{byte:02x}")).collect::<std::string::String>();
+        let plainly = |m: &Motion, ms| Format::default().quantise(m, GlobalTime::from_millis(ms)).unwrap();
+        let hex = |(bytes, _): (Vec<u8>, usize)| {
+            bytes.iter().map(|byte| std::format!("{byte:02x}")).collect::<std::string::String>()
+        };
         let old = at(&Motion::circular(Vec3::new(10.0, -20.0, 0.0), 0.5, 25.0, 0.0), 1_000);
         let arc = Motion::circular(Vec3::new(10.0, -20.0, 0.0), 0.5, 25.0, 0.0).advanced(0.3);
         let arc = Motion { attitude: arc.facing(0.5, -0.7).attitude, ..arc }.advanced(0.06);
         let jump = Motion::accelerated(arc.position, Vec3::new(20.0, 9.0, 18.5), f.gravity).facing(0.47, -0.7);
         let tumbling = arc.oriented(Quat::from_rotation_vector(Vec3::new(0.3, -0.2, 0.9)), Vec3::new(0.1, 0.2, 3.0));
+        let ran = Motion::linear(Vec3::new(1.0, 2.0, 3.0), Vec3::new(4.0, -5.0, 0.5)).facing(1.0, 0.2);
+        let runs = Motion::linear(Vec3::new(2.1, 0.8, 3.1), Vec3::new(4.6, -4.1, 0.4)).facing(1.1, 0.6);
         let bodies = [
-            Body::absolute(&f, &old),
-            Body::against(&f, &at(&arc, 1_360), &old),
-            Body::against(&f, &at(&jump, 1_400), &at(&arc, 1_360)),
-            Body::absolute(&f, &at(&tumbling, 1_360)),
-            Body::against(&f, &at(&tumbling.advanced(0.5), 1_860), &at(&tumbling, 1_360)),
+            written(&f, &old, None),
+            written(&f, &at(&arc, 1_360), Some(&old)),
+            written(&f, &at(&jump, 1_400), Some(&at(&arc, 1_360))),
+            written(&f, &at(&tumbling, 1_360), None),
+            written(&f, &at(&tumbling.advanced(0.5), 1_860), Some(&at(&tumbling, 1_360))),
+            written(&Format::default(), &plainly(&runs, 1_250), Some(&plainly(&ran, 1_000))),
         ]
         .map(hex);
         assert_eq!(
             bodies,
             [
-                "ec8b42a180c2510200",
-                "3eefa80300",
-                "9707f487f087ce0d09bd37a906",
-                "1443f374939c0ff981fc43b8021ae5b0040000",
-                "008000",
+                "ec8b425040e1280100",
+                "debb1a07",
+                "3f7ef9beb67f9a3e84befaf453",
+                "1443f374939c0f9983ec13ee008d72580200",
+                "004000",
+                "01191e5a13a0ee26",
             ]
         );
-        assert_eq!(f.fingerprint(), 1626403404);
+        let agreement = crate::wire::Agreement { format: f, ..Default::default() };
+        assert_eq!(agreement.fingerprint(), 12_244_103_870_194_650_880);
     }
 
     #[test]
     fn a_law_that_is_not_in_the_format_is_refused() {
         let f = samples::formats()[0];
         let q = f.quantise(&Motion::custom(Vec3::ZERO, samples::LAWS[0], [1.0; 6]), GlobalTime::ZERO).unwrap();
-        let body = Body::absolute(&f, &q);
-        assert_eq!(read(&Format::default(), &body, &q, None), Err(WireError::UnknownLaw(3)));
+        let (bytes, _) = written(&f, &q, None);
+        let parsed = parse_body(&Format::default(), &mut BitReader::new(&bytes), q.tick, None);
+        assert_eq!(parsed, Err(WireError::UnknownLaw(3)));
     }
 }

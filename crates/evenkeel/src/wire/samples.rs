@@ -39,6 +39,7 @@ pub fn formats() -> [Format; 5] {
         quaternion_bits: 4,
         time_step: Duration::from_nanos(16_666_667),
         parameter_step: 1000.0,
+        usual_speeds: [0.0, 25.2, 0.0],
         ..Format::default()
     };
     let finest = Format {

@@ -73,7 +73,7 @@ impl World {
 
     pub fn join(&mut self, format: Format, config: ReceiverConfig, delay_ms: i64) {
         let mut receiver = Receiver::new(config).unwrap();
-        receiver.add_sender(SENDER, format, self.now).unwrap();
+        receiver.add_sender(SENDER, receiver.agreement(&format), self.now).unwrap();
         self.sender.add_receiver(HostId(self.receivers.len() as u32), self.now).unwrap();
         self.receivers.push(receiver);
         self.delays.push(ms(delay_ms));
@@ -106,6 +106,7 @@ impl World {
                 }
             }
         }
+        self.sender.handle_timeout(self.now);
         while let Some(datagram) = self.sender.poll_transmit(self.now) {
             let i = datagram.to.0 as usize;
             self.sent.push((i, datagram.bytes.to_vec()));

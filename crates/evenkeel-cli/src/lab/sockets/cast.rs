@@ -2,7 +2,7 @@
 
 use super::scenes::Scene;
 use crate::join::wall::Wall;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -94,7 +94,9 @@ impl Cast {
         let owner = self.owner.report(wall, deadline)?;
         let receivers = self.receivers.iter_mut().map(|receiver| receiver.report(wall, deadline));
         let receivers = receivers.collect::<Result<Vec<Value>>>()?;
-        Ok(Reports { server: self.server.report(wall, deadline)?, owner, receivers })
+        let server = self.server.report(wall, deadline)?;
+        ensure!(server["undecodable"] == 0, "{} datagrams could not be decoded", server["undecodable"]);
+        Ok(Reports { server, owner, receivers })
     }
 }
 

@@ -89,6 +89,9 @@ fn report(server: &Server, pairs: Vec<(i64, i64)>) -> Value {
             })
         };
         let receivers: Vec<Value> = fairness.receivers.iter().map(receiver).collect();
-        json!({ "version": 1, "rows": receivers, "clock_unix_ns_session_ns": pairs })
+        let drops = hub.report(now).drops;
+        let undecodable: u64 =
+            drops.iter().filter(|(cause, _)| cause.starts_with("datagrams_undecod")).map(|(_, count)| count).sum();
+        json!({ "version": 1, "rows": receivers, "clock_unix_ns_session_ns": pairs, "undecodable": undecodable })
     })
 }

@@ -1,7 +1,7 @@
 //! Lies that a receiver can tell, told on the wire: receipts are taken apart, changed, and put together again.
 
 use crate::world::Tamper;
-use evenkeel::wire::datagram::{DatagramError, ReceiptEntry, ReceiptsHeader};
+use evenkeel::wire::datagram::{DatagramError, Proof, ReceiptEntry, ReceiptsHeader, Stamp, VectorsHeader};
 use evenkeel::wire::{BitReader, BitWriter, Full};
 use evenkeel::{Duration, GlobalTime};
 use std::collections::VecDeque;
@@ -16,6 +16,10 @@ const MISSING_AFTER: u16 = 2;
 const LONGEST_GAP: u16 = 64;
 /// So many numbers are remembered as received.
 const REMEMBERED: usize = 256;
+/// So many datagrams are remembered as seen: any of them may be reported again.
+const SEEN: usize = 4_096;
+/// Any nonce is as likely as any other.
+const GUESS: u16 = 0x5A5;
 
 /// How a receiver behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +52,8 @@ impl Guise {
     /// Who tells this lie as the receiver with this number.
     pub(super) fn liar(self, number: usize) -> Option<Box<dyn Tamper>> {
         self.lies().then(|| {
-            Box::new(Liar { guise: self, number, settled: None, reported: VecDeque::new() }) as Box<dyn Tamper>
+            let (settled, reported, seen) = (None, VecDeque::new(), VecDeque::new());
+            Box::new(Liar { guise: self, number, settled, reported, seen }) as Box<dyn Tamper>
         })
     }
 }
@@ -58,11 +63,22 @@ struct Liar {
     number: usize,
     /// Up to which number everything is reported, received or not.
     settled: Option<u16>,
-    /// What it has received lately.
+    /// What it has reported lately.
     reported: VecDeque<u16>,
+    /// What it has seen lately.
+    seen: VecDeque<VectorsHeader>,
 }
 
 impl Tamper for Liar {
+    fn saw(&mut self, receiver: usize, bytes: &[u8]) {
+        let header = VectorsHeader::parse_after(self.seen.back(), &mut BitReader::new(bytes));
+        if let (true, Ok(header)) = (receiver == self.number, header) {
+            self.seen.push_back(header);
+            let forgotten = self.seen.len().saturating_sub(SEEN);
+            self.seen.drain(..forgotten);
+        }
+    }
+
     fn instead(&mut self, receiver: usize, bytes: &[u8], now: GlobalTime) -> Vec<(GlobalTime, Vec<u8>)> {
         let truth = (now, bytes.to_vec());
         if receiver != self.number {
@@ -74,6 +90,7 @@ impl Tamper for Liar {
         if entries.is_empty() {
             return Vec::new();
         }
+        self.prove(&mut header, &entries);
         emit(&header, &entries).map_or(vec![truth], |bytes| vec![(leaves, bytes)])
     }
 }
@@ -81,18 +98,20 @@ impl Tamper for Liar {
 impl Liar {
     /// Changes a receipt. Answers when it leaves.
     fn change(&mut self, header: &mut ReceiptsHeader, entries: &mut Vec<ReceiptEntry>, now: GlobalTime) -> GlobalTime {
-        let later = |entries: &mut Vec<ReceiptEntry>, by| entries.iter_mut().for_each(|entry| entry.delay += by);
+        let units = |span: Duration| span.as_nanos() / Stamp::UNIT.as_nanos();
+        let later = |entries: &mut Vec<ReceiptEntry>, by| entries.iter_mut().for_each(|entry| entry.delay += units(by));
         match self.guise {
             Guise::Honest | Guise::Asymmetric(_) => {}
-            Guise::Contradicts(by) => later(entries, by),
-            Guise::Adds(by) => {
+            Guise::Contradicts(by) => {
                 later(entries, by);
-                header.sent += by;
+                // The receipt leaves when it did before, as near as a receipt can say that.
+                header.held = header.held.saturating_sub(units(by) as u64);
             }
+            // When a receipt leaves is told by how long its last entry waited, so that it is later too.
+            Guise::Adds(by) => later(entries, by),
             Guise::Holds(span) => return now + span,
             Guise::Pretends(span) => {
                 later(entries, span / 2);
-                header.sent += span / 2;
                 return now + span;
             }
             Guise::Withholds => entries.retain(|entry| entry.number % 2 == 0),
@@ -101,7 +120,18 @@ impl Liar {
         now
     }
 
-    /// Makes up an entry for every number that was left out. It cannot know the nonce, and guesses.
+    /// Puts in the proof that it has seen what it reports. Of what it has not seen it cannot know the nonce, and guesses.
+    fn prove(&self, header: &mut ReceiptsHeader, entries: &[ReceiptEntry]) {
+        let Some(stream) = self.seen.back().map(|seen| seen.stream) else { return };
+        let mut proof = Proof::new(&stream);
+        for entry in entries {
+            let seen = self.seen.iter().rfind(|seen| seen.number as u16 == entry.number);
+            proof.add(entry.taken, seen.map_or(GUESS, |seen| seen.nonce));
+        }
+        header.proof = proof.value();
+    }
+
+    /// Makes up an entry for every number that was left out.
     fn acknowledge_lost(&mut self, entries: &mut Vec<ReceiptEntry>) {
         self.reported.extend(entries.iter().map(|entry| entry.number));
         let forgotten = self.reported.len().saturating_sub(REMEMBERED);
@@ -116,7 +146,7 @@ impl Liar {
         }
         for number in (1..=gap).map(|step| before.wrapping_add(step)) {
             if !self.reported.contains(&number) {
-                entries.push(ReceiptEntry { number, nonce: last.nonce ^ number, ..last });
+                entries.push(ReceiptEntry { number, ..last });
             }
         }
         entries.sort_by_key(|entry| entry.number.wrapping_sub(before) as i16);
@@ -129,7 +159,7 @@ fn parse(bytes: &[u8]) -> Result<(ReceiptsHeader, Vec<ReceiptEntry>), DatagramEr
     let header = ReceiptsHeader::parse(&mut r)?;
     let mut entries: Vec<ReceiptEntry> = Vec::new();
     while r.remaining_bits() >= PADDING {
-        entries.push(ReceiptEntry::parse(entries.last().map(|entry| entry.number), &mut r)?);
+        entries.push(ReceiptEntry::parse(entries.last(), &mut r)?);
     }
     Ok((header, entries))
 }
@@ -141,7 +171,7 @@ fn emit(header: &ReceiptsHeader, entries: &[ReceiptEntry]) -> Result<Vec<u8>, Fu
     let mut before = None;
     for entry in entries {
         entry.emit(before, &mut w)?;
-        before = Some(entry.number);
+        before = Some(entry);
     }
     Ok(w.as_bytes().to_vec())
 }
@@ -149,17 +179,18 @@ fn emit(header: &ReceiptsHeader, entries: &[ReceiptEntry]) -> Result<Vec<u8>, Fu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use evenkeel::wire::datagram::Taken;
 
     const SECOND: Duration = Duration::from_secs(1);
 
+    fn units(span: Duration) -> i64 {
+        span.as_nanos() / Stamp::UNIT.as_nanos()
+    }
+
     fn receipt(numbers: &[u16]) -> Vec<u8> {
-        let header = ReceiptsHeader { stream: 3, number: 7, sent: GlobalTime::from_millis(900) };
-        let entry = |number: &u16| ReceiptEntry {
-            number: *number,
-            nonce: 100 + number,
-            complete: true,
-            delay: Duration::from_millis(80),
-        };
+        let header = ReceiptsHeader { stream: 3, number: 7, terms: 0, proof: 5, held: 1_000 };
+        let entry =
+            |number: &u16| ReceiptEntry { number: *number, taken: Taken::All, delay: units(Duration::from_millis(80)) };
         emit(&header, &numbers.iter().map(entry).collect::<Vec<_>>()).unwrap()
     }
 
@@ -173,13 +204,14 @@ mod tests {
 
     #[test]
     fn lies_are_told_as_they_are_named() {
+        let (late, later) = (units(Duration::from_millis(80)), units(Duration::from_millis(80)) + units(SECOND));
         let (at, header, entries) = told(Guise::Adds(SECOND), &[&[4, 5]]).remove(0);
-        assert_eq!((at, header.sent), (GlobalTime::from_millis(1000), GlobalTime::from_millis(1900)));
-        assert!(entries.iter().all(|entry| entry.delay == Duration::from_millis(1080)));
+        assert_eq!((at, header.held), (GlobalTime::from_millis(1000), 1_000));
+        assert!(entries.iter().all(|entry| entry.delay == later));
         let (_, header, entries) = told(Guise::Contradicts(SECOND), &[&[4]]).remove(0);
-        assert_eq!((header.sent, entries[0].delay), (GlobalTime::from_millis(900), Duration::from_millis(1080)));
+        assert_eq!((header.held, entries[0].delay), (0, later));
         let (at, _, entries) = told(Guise::Holds(SECOND), &[&[4]]).remove(0);
-        assert_eq!((at, entries[0].delay), (GlobalTime::from_millis(2000), Duration::from_millis(80)));
+        assert_eq!((at, entries[0].delay), (GlobalTime::from_millis(2000), late));
         let withheld = told(Guise::Withholds, &[&[4, 5, 6], &[7]]);
         assert_eq!(withheld.len(), 1);
         assert_eq!(withheld[0].2.iter().map(|entry| entry.number).collect::<Vec<_>>(), [4, 6]);
@@ -190,7 +222,6 @@ mod tests {
         let all = told(Guise::Acknowledges, &[&[4], &[9], &[10, 11]]);
         let numbers: Vec<Vec<u16>> = all.iter().map(|(.., e)| e.iter().map(|entry| entry.number).collect()).collect();
         assert_eq!(numbers, [vec![4], vec![3, 5, 6, 7, 9], vec![8, 10, 11]]);
-        assert!(all[1].2[0].nonce != 105);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::game::{Game, MEASURED_FROM};
 use super::setting::{NEVER, Setting};
 use anyhow::{Result, ensure};
 use evenkeel::lag::{Lag, LocalSite};
+use evenkeel::wire::datagram::Stamp;
 use evenkeel::{
     ClockRule, Duration, EntityConfig, EntityId, GlobalTime, HostId, Motion, MotionKind, Placing, Receiver,
     ReceiverConfig, Sender, SenderConfig, Tick, Vec3,
@@ -99,7 +100,7 @@ impl<'a> Sites<'a> {
         let mut sender = Sender::new(config)?;
         let mut receiver = Receiver::new(ReceiverConfig { placing, ..ReceiverConfig::default() })?;
         sender.add_receiver(REMOTE, start)?;
-        receiver.add_sender(LOCAL, format, start)?;
+        receiver.add_sender(LOCAL, receiver.agreement(&format), start)?;
         let site = LocalSite::new(game.start()?, Lag::constant(setting.lag())?, start);
         let ships = site.late().players();
         for ship in 0..ships {
@@ -143,6 +144,7 @@ impl<'a> Sites<'a> {
     /// Hands on what is to be sent and what has arrived, until nothing more happens at this moment.
     fn exchange(&mut self, now: GlobalTime) -> Result<()> {
         loop {
+            self.sender.handle_timeout(now);
             while let Some(datagram) = self.sender.poll_transmit(now) {
                 self.link.send(now, LOCAL.0, REMOTE.0, datagram.bytes.len(), datagram.bytes.to_vec());
             }
@@ -163,8 +165,9 @@ impl<'a> Sites<'a> {
         let local = self.site.real().state(HostId(ship as u32))?;
         let remote = self.receiver.place(EntityId(ship as u32), now).ok()?;
         let (sent, motion) = self.updates[ship].iter().rfind(|(at, _)| *at <= shown)?;
-        // Without synchronised clocks, age is counted from the arrival.
-        let before = if self.setting.rule == ClockRule::Global { Duration::ZERO } else { self.setting.delay() };
+        // Without synchronised clocks, age is counted from the arrival's stamp, which may be a unit before it.
+        let unsynchronised = self.setting.delay() - Stamp::UNIT;
+        let before = if self.setting.rule == ClockRule::Global { Duration::ZERO } else { unsynchronised };
         Some(Glimpse {
             shown,
             local: local.position,

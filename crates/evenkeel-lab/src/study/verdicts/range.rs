@@ -9,8 +9,8 @@ use crate::world::{Rules, format};
 use anyhow::{Context, Result};
 use evenkeel::policy::Base;
 use evenkeel::{
-    Duration, EntityConfig, EntityId, GlobalTime, HostId, MotionKind, Receiver, ReceiverConfig, Sender, SenderConfig,
-    Vec3, wrap_angle,
+    Duration, EntityConfig, EntityId, GlobalTime, HostId, LagChange, MotionKind, Placing, Receiver, ReceiverConfig,
+    Sender, SenderConfig, Vec3, wrap_angle,
 };
 use evenkeel_link::{Conditions, Link, Noise, Topology};
 
@@ -116,7 +116,8 @@ fn way(kind: &Case) -> Result<Conditions> {
 impl<'a> Range<'a> {
     fn new(life: &'a Life, kinds: &[Case], seed: u64) -> Result<Self> {
         let (start, rules) = (life.span().0, Rules::default());
-        let config = SenderConfig { format: format(), policy: Box::new(Base), books: false, ..SenderConfig::default() };
+        let (policy, placing) = (Box::new(Base), rules.placing);
+        let config = SenderConfig { format: format(), placing, policy, books: false, ..SenderConfig::default() };
         let mut sender = Sender::new(config)?;
         sender.add_entity(TARGET, EntityConfig { threshold: rules.threshold, kind: MotionKind::Auto }, start)?;
         let mut topology = Topology::uniform(Conditions::ideal())?;
@@ -124,11 +125,13 @@ impl<'a> Range<'a> {
         for (number, kind) in (1..).zip(kinds) {
             topology.connect(OWNER, number, way(kind)?, way(kind)?)?;
             sender.add_receiver(HostId(number), start)?;
-            let mut config = ReceiverConfig { placing: rules.placing, ..ReceiverConfig::default() };
-            config.placing.lag = millis(kind.movement_lag_ms);
+            let lag = millis(kind.movement_lag_ms);
+            sender.set_receiver_lag(HostId(number), LagChange::usual(placing.lag, lag, start), start)?;
+            let placing = Placing { lag, ..placing };
+            let config = ReceiverConfig { placing, ..ReceiverConfig::default() };
             let mut receiver = Receiver::new(config)?;
-            receiver.add_sender(HostId(OWNER), format(), start)?;
-            shooters.push(Shooter { receiver, lag: millis(kind.movement_lag_ms), tally: Tally::default() });
+            receiver.add_sender(HostId(OWNER), receiver.agreement(&format()), start)?;
+            shooters.push(Shooter { receiver, lag, tally: Tally::default() });
         }
         Ok(Self {
             life,
@@ -186,6 +189,7 @@ impl<'a> Range<'a> {
     fn export(&mut self, sample: &Sample) -> Result<()> {
         let now = sample.at;
         self.sender.observe(TARGET, sample.pose, now)?;
+        self.sender.handle_timeout(now);
         while let Some(datagram) = self.sender.poll_transmit(now) {
             self.link.send(now, OWNER, datagram.to.0, datagram.bytes.len(), datagram.bytes.to_vec());
         }

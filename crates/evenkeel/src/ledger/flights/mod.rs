@@ -1,5 +1,6 @@
 //! The vectors of one entity on their way to one receiver, or arrived there.
 
+use crate::ids::VectorNumber;
 use crate::lag::Lag;
 use crate::time::{Duration, GlobalTime};
 use alloc::collections::VecDeque;
@@ -11,7 +12,7 @@ pub(crate) struct Flight {
     pub(crate) sent: GlobalTime,
     /// When it arrived, once that is known.
     pub(crate) arrival: GlobalTime,
-    pub(crate) vector: u32,
+    pub(crate) vector: VectorNumber,
     pub(crate) fate: Fate,
 }
 
@@ -54,9 +55,9 @@ const AGED: usize = 4;
 const NEAR: usize = 12;
 
 /// A flight in half the space, in nanoseconds. What lasts longer than four seconds does not fit.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Recent {
-    vector: u32,
+    vector: VectorNumber,
     /// Since when the recent ones begin.
     sent: u32,
     /// How much earlier it was generated.
@@ -101,10 +102,11 @@ impl Recent {
 
 impl Flights {
     pub(crate) const fn new() -> Self {
-        let none = Recent { vector: 0, sent: 0, lead: 0, delay: 0 };
+        // Only the first `count` mean anything.
+        let unused = Recent { vector: VectorNumber::FIRST, sent: 0, lead: 0, delay: 0 };
         Self {
             since: GlobalTime::MIN,
-            recent: [none; RECENT],
+            recent: [unused; RECENT],
             older: VecDeque::new(),
             open: 0,
             count: 0,
@@ -113,7 +115,7 @@ impl Flights {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, vector: u32, generated: GlobalTime, sent: GlobalTime) {
+    pub(crate) fn push(&mut self, vector: VectorNumber, generated: GlobalTime, sent: GlobalTime) {
         if self.count as usize == RECENT {
             self.age(AGED);
         }
@@ -222,7 +224,7 @@ impl Flights {
 
     /// Where the flight of a vector sent at a time is. Receipts speak of what was sent lately.
     #[inline]
-    pub(crate) fn position(&self, vector: u32, sent: GlobalTime) -> Option<usize> {
+    pub(crate) fn position(&self, vector: VectorNumber, sent: GlobalTime) -> Option<usize> {
         if let Ok(sent) = u32::try_from(sent.since(self.since).as_nanos()) {
             if let Some(index) = self.recent().iter().rposition(|f| f.vector == vector && f.sent == sent) {
                 return Some(self.older.len() + index);
@@ -293,7 +295,7 @@ impl Flights {
     }
 
     /// The oldest vector among those that are not lost.
-    pub(crate) fn oldest(&self) -> Option<u32> {
+    pub(crate) fn oldest(&self) -> Option<VectorNumber> {
         let mut there = self.iter_from(0).filter(|f| f.fate != Fate::Lost).map(|f| f.vector);
         if self.ordered { there.next() } else { there.min() }
     }
@@ -324,8 +326,13 @@ impl Flights {
     }
 
     /// The same among the first `count`, with its vector.
-    fn shown_of(&self, count: usize, t: GlobalTime, start: impl Fn(&Flight) -> GlobalTime) -> Option<(usize, u32)> {
-        let mut best: Option<(usize, u32, GlobalTime)> = None;
+    fn shown_of(
+        &self,
+        count: usize,
+        t: GlobalTime,
+        start: impl Fn(&Flight) -> GlobalTime,
+    ) -> Option<(usize, VectorNumber)> {
+        let mut best: Option<(usize, VectorNumber, GlobalTime)> = None;
         for index in (0..count).rev() {
             let Some(flight) = self.get(index) else { break };
             let newer = best.is_none_or(|(_, vector, _)| flight.vector > vector);
@@ -352,12 +359,12 @@ impl Flights {
         lag: &Lag,
         start: impl Fn(&Flight) -> GlobalTime,
     ) -> Option<usize> {
-        let vector = current.and_then(|index| self.get(index)).map_or(0, |f| f.vector);
+        let newer = current.and_then(|index| self.get(index)).map_or(VectorNumber::FIRST, |f| f.vector.next());
         let first = if self.ordered { current.unwrap_or(0) } else { 0 };
-        let mut best: Option<(usize, u32, GlobalTime)> = None;
+        let mut best: Option<(usize, VectorNumber, GlobalTime)> = None;
         for index in first..self.len() {
             let Some(flight) = self.get(index) else { break };
-            if flight.fate == Fate::Lost || flight.vector <= vector {
+            if flight.fate == Fate::Lost || flight.vector < newer {
                 continue;
             }
             if best.is_some_and(|(.., at)| lag.shown(flight.sent) > at) {

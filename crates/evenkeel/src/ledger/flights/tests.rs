@@ -68,8 +68,8 @@ impl Plain {
         begun.min_by_key(|f| (core::cmp::Reverse(f.vector), start(f))).copied()
     }
 
-    fn shown_after(&self, t: GlobalTime, vector: u32) -> Option<Flight> {
-        let to_come = self.there().filter(|f| f.vector > vector && start(f) > t);
+    fn shown_after(&self, t: GlobalTime, vector: Option<VectorNumber>) -> Option<Flight> {
+        let to_come = self.there().filter(|f| Some(f.vector) > vector && start(f) > t);
         to_come.min_by_key(|f| (start(f), core::cmp::Reverse(f.vector))).copied()
     }
 
@@ -92,8 +92,8 @@ proptest! {
             match step {
                 Step::Send { after, newer, lead } if plain.0.len() < MAX_FLIGHTS => {
                     now += Duration::from_millis(after);
-                    let vector = newest.saturating_add_signed(newer).max(1);
-                    newest = newest.max(vector);
+                    let vector = VectorNumber::new(newest.saturating_add_signed(newer)).unwrap_or(VectorNumber::FIRST);
+                    newest = newest.max(vector.get());
                     let generated = now - Duration::from_millis(lead);
                     flights.push(vector, generated, now);
                     plain.0.push(Flight { generated, sent: now, arrival: now, vector, fate: Fate::InFlight });
@@ -149,7 +149,7 @@ fn same(flights: &Flights, plain: &Plain, now: GlobalTime) -> Result<(), TestCas
         let shown = flights.shown_at(t, &lag, start);
         let motion = |f: Flight| (f.vector, start(&f));
         prop_assert_eq!(shown.and_then(|i| flights.get(i)).map(motion), plain.shown_at(t).map(motion));
-        let vector = plain.shown_at(t).map_or(0, |f| f.vector);
+        let vector = plain.shown_at(t).map(|f| f.vector);
         let next = flights.shown_after(t, shown, &lag, start).and_then(|i| flights.get(i));
         prop_assert_eq!(next.map(motion), plain.shown_after(t, vector).map(motion));
     }

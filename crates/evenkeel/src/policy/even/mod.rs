@@ -192,7 +192,7 @@ impl Even {
         let Some(vector) = ledger.newest(trigger.entity) else { return };
         self.kinds.observe(vector);
         if trigger.cause == Cause::Time {
-            let before = vector.number.checked_sub(1).and_then(|number| ledger.vector(trigger.entity, number));
+            let before = vector.number.previous().and_then(|number| ledger.vector(trigger.entity, number));
             self.entities[index].heartbeat = before.map(|before| vector.generated.since(before.generated));
         } else {
             let now = (self.kinds.of(vector), trigger.at);
@@ -303,6 +303,7 @@ mod tests {
                 let pose = Pose::at(*position).moving(velocity).facing(*heading).turning(0.0);
                 sender.observe(EntityId(i), pose, now).unwrap();
             }
+            sender.handle_timeout(now);
             while sender.poll_transmit(now).is_some() {}
         }
         sender.ledger().spent()
@@ -336,6 +337,7 @@ mod tests {
 
     /// Over a network without delay, receipts and all.
     fn deliver(sender: &mut Sender, receivers: &mut [Receiver], now: GlobalTime) {
+        sender.handle_timeout(now);
         while let Some(datagram) = sender.poll_transmit(now) {
             receivers[datagram.to.0 as usize].handle_datagram(HostId(9), datagram.bytes, now).unwrap();
         }
@@ -359,7 +361,7 @@ mod tests {
         }
         let mut receivers = [(); 2].map(|()| Receiver::new(ReceiverConfig::default()).unwrap());
         for receiver in &mut receivers {
-            receiver.add_sender(HostId(9), *sender.format(), start).unwrap();
+            receiver.add_sender(HostId(9), sender.agreement(), start).unwrap();
         }
         let mut random = 7u64;
         let mut tanks = [(Vec3::ZERO, 0.0); 4];

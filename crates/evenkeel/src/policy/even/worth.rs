@@ -230,7 +230,7 @@ impl Experience {
 fn exported_at(ledger: &Ledger, entity: EntityIndex, at: GlobalTime) -> Option<Vec3> {
     let mut vector = ledger.newest(entity)?;
     while vector.generated > at {
-        vector = ledger.vector(entity, vector.number.checked_sub(1)?)?;
+        vector = ledger.vector(entity, vector.number.previous()?)?;
     }
     Some(vector.motion.position_at(at.since(vector.generated).as_secs_f64()))
 }
