@@ -144,6 +144,16 @@ impl World {
         }
         let hub = &mut self.hub;
         self.hub_events.extend(std::iter::from_fn(|| hub.poll_event()));
+        self.check_refusals();
+    }
+
+    /// Nobody here lies, so that every datagram can be decoded.
+    fn check_refusals(&self) {
+        let seats = self.guests.iter().filter_map(|guest| guest.seat.receiver());
+        for receiver in seats.chain([self.hub.receiver()]) {
+            let refusals = receiver.all_refusals();
+            assert_eq!(refusals.undecodable(), 0, "{refusals:?}");
+        }
     }
 
     fn post(&mut self, guest: usize, packet: Packet) {

@@ -1,6 +1,6 @@
 //! Players who drive tanks and see each other, and whether they see each other where they are.
 
-use evenkeel::{EntityId, GlobalTime, HostId, Pose, Threshold, Vec3};
+use evenkeel::{EntityId, GlobalTime, HostId, Pose, Receiver, Threshold, Vec3};
 use evenkeel_net::hub::HubConfig;
 use evenkeel_net::protocol::{Entity, maker_of};
 use evenkeel_net::seat::{SeatConfig, SeatEvent};
@@ -129,9 +129,11 @@ impl Player {
         }
     }
 
-    /// Does what a game does in a frame. Nobody's time ever runs backwards.
+    /// Does what a game does in a frame. Nobody's time ever runs backwards, and every datagram of an honest sender can be decoded.
     pub fn tick(&mut self) {
         self.hear();
+        let refusals = self.link.with(|seat, _| seat.receiver().map(Receiver::all_refusals)).unwrap_or_default();
+        assert_eq!(refusals.undecodable(), 0, "player {}: {refusals:?}", self.number);
         let Some(time) = self.link.now() else {
             assert_eq!(self.shown, None, "player {} has lost the time", self.number);
             return;

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         network::one_player_is_blacked_out_and_the_others_do_not_notice,
         network::the_server_is_blacked_out,
         network::packets_overtake_each_other_and_come_twice,
+        network::every_vector_is_decoded_as_it_was_exported,
         killed::a_client_is_killed_and_its_tank_goes_when_its_time_is_up,
         killed::the_server_is_killed_and_restarted,
         killed::the_server_is_down_for_longer_than_connections_last,

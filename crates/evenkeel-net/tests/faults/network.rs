@@ -1,9 +1,14 @@
 //! What networks do: they lose, black out, reorder and double.
 
 use crate::arena::{Arena, Game, Link, Player, impose, ms};
+use crate::eve::{Eve, Noise};
+use evenkeel::wire::datagram::Kind;
+use evenkeel::{GlobalTime, Pose, Receiver, ReceiverConfig, Threshold, Vec3};
+use evenkeel_link::Oracle;
 use evenkeel_net::Client;
 use evenkeel_net::hub::HubConfig;
-use evenkeel_net::transport::Conditioner;
+use evenkeel_net::protocol::SERVER;
+use evenkeel_net::transport::{Conditioner, ConnectConfig, What};
 use std::time::{Duration, Instant};
 
 /// Three players and a network that can be made worse.
@@ -76,4 +81,54 @@ pub async fn packets_overtake_each_other_and_come_twice() -> String {
     assert!(conditioner.statistics().duplicated > 50);
     assert_all_here(&arena, &game);
     format!("during: {during}; afterwards: {after}")
+}
+
+/// Entities that are elsewhere in every frame, told over a network that reorders by up to a quarter of a second: a client of the
+/// heart's own, which keeps every record it decodes, compares each with what the server exported.
+pub async fn every_vector_is_decoded_as_it_was_exported() -> String {
+    let (conditioner, arena) = (Conditioner::new(7), Arena::start(HubConfig::default(), |_| {}).await);
+    impose(&conditioner, "delay=40ms,jitter=uniform:30ms,reorder=20%:200ms,duplicate=20%,loss=10%");
+    let mut config = ConnectConfig::new(arena.trust());
+    config.conditioner = Some(conditioner.clone());
+    let mut client = Eve::join_with(&arena, config, None).await;
+    let time = |arena: &Arena| arena.server().with(|hub, now| hub.now(now));
+    let placing = client.agreement().placing;
+    let mut receiver = Receiver::new(ReceiverConfig { placing, ..ReceiverConfig::default() }).unwrap();
+    receiver.add_sender(SERVER, client.agreement(), time(&arena)).unwrap();
+    let make = |_| arena.server().with(|hub, now| hub.make(Threshold::within(0.1), Vec::new(), now)).unwrap();
+    let entities: Vec<_> = (0..3).map(make).collect();
+    let (mut oracle, mut noise, mut ignored) = (Oracle::default(), Noise(3), 0);
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(8) {
+        arena.server().with(|hub, now| {
+            for entity in &entities {
+                let mut metres = || (noise.next() % 10_000) as f64 / 100.0;
+                let pose = Pose::at(Vec3::new(metres(), metres(), 0.0)).moving(Vec3::new(metres(), metres(), 0.0));
+                hub.observe(*entity, pose.facing(metres()), now).unwrap();
+            }
+            oracle.note(SERVER, hub.sender());
+        });
+        let frame = Instant::now();
+        while let Some(left) = ms(8).checked_sub(frame.elapsed()) {
+            let Ok(arrived) = tokio::time::timeout(left, client.connection.receive()).await else { break };
+            let What::Datagram(bytes) = arrived.expect("the connection stays").what else { continue };
+            if Kind::of(&bytes).is_some_and(Kind::is_for_receivers) {
+                let handled = receiver.handle_datagram(SERVER, &bytes, time(&arena)).unwrap();
+                oracle.check(SERVER, &receiver).unwrap();
+                ignored += handled.ignored;
+            }
+        }
+        answer(&mut receiver, &client, time(&arena));
+    }
+    let (checked, refused) = (oracle.checked(), receiver.all_refusals());
+    assert!(checked > 300 && ignored > 10, "{checked} vectors, {ignored} of them overtaken");
+    assert_eq!(refused.total(), 0, "{refused:?}");
+    format!("{checked} vectors as they were exported, {ignored} of them overtaken")
+}
+
+/// Sends the receipts that are due.
+fn answer(receiver: &mut Receiver, client: &Eve, now: GlobalTime) {
+    while let Some(receipt) = receiver.poll_transmit(now) {
+        let _ = client.connection.send_datagram(receipt.bytes);
+    }
 }
