@@ -1,7 +1,7 @@
 //! What sending costs: against packing alone, when nothing is due, and at a million pairs.
 
 use super::load::Load;
-use evenkeel::wire::datagram::{Cursor, Record, SharedHead};
+use evenkeel::wire::datagram::{Cursor, SharedHead, emit_vector};
 use evenkeel::wire::{BODY_BYTES, BitWriter, Format, emit_absolute};
 use evenkeel::{Motion, Vec3};
 use std::hint::black_box;
@@ -96,8 +96,8 @@ fn pack_alone(load: &Load, receivers: u32) -> usize {
                 total += w.len_bytes();
                 w.truncate(0);
             }
-            let record = Record::vector(id, 0, *vector.quantised());
-            let _ = record.emit(format, Cursor::new(record.tick()), None, &mut w);
+            let quantised = vector.quantised();
+            let _ = emit_vector(format, (id, 0), quantised, Cursor::new(quantised.tick()), None, &mut w);
         }
         total += w.len_bytes();
     }

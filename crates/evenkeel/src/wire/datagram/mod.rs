@@ -12,7 +12,7 @@ mod records;
 mod vectors;
 
 pub use receipts::{Acknowledged, Proof, ReceiptEntry, ReceiptsHeader, Taken};
-pub use records::{BaselineName, Content, Cursor, Record, SharedHead, slot_ticks};
+pub use records::{BaselineName, Content, Cursor, Record, SharedHead, emit_vector, slot_ticks};
 pub use vectors::{Form, NUMBER_BITS, Stamp, Stream, VectorsHeader, low_number};
 
 pub(crate) use receipts::LEAST_ENTRY_BITS;

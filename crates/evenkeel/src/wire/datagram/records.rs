@@ -149,16 +149,12 @@ impl Record {
         baseline: Option<&Quantised>,
         w: &mut BitWriter<'_>,
     ) -> Result<(), Full> {
-        emit_own(self.entity, self.tick(), cursor, w)?;
         match &self.content {
             Content::Vector(quantised) => {
-                SharedHead::of(format, self.epoch, self.tick(), baseline).emit(w)?;
-                match baseline {
-                    Some(baseline) => emit_against(format, quantised, baseline, w),
-                    None => emit_absolute(format, quantised, w),
-                }
+                emit_vector(format, (self.entity, self.epoch), quantised, cursor, baseline, w)
             }
-            Content::Retired { .. } => {
+            Content::Retired { tick } => {
+                emit_own(self.entity, *tick, cursor, w)?;
                 w.exp_golomb(u64::from(self.epoch), EPOCH_CODE)?;
                 w.push(0b010, 3)
             }
@@ -196,6 +192,28 @@ impl Record {
             Content::Vector(quantised) => vector_digest(self.entity, self.epoch, quantised),
             Content::Retired { tick } => mix(mix(name(self.entity, self.epoch), *tick as u64), u64::MAX),
         }
+    }
+}
+
+/// Writes the record of a vector of an entity in an epoch, against a baseline if there is one. The same as
+/// [`Record::emit`], for a vector that is stored elsewhere: nothing is copied.
+pub fn emit_vector(
+    format: &Format,
+    (entity, epoch): (EntityId, u32),
+    quantised: &Quantised,
+    cursor: Cursor,
+    baseline: Option<&Quantised>,
+    w: &mut BitWriter<'_>,
+) -> Result<(), Full> {
+    let tick = quantised.tick();
+    match own_code(entity, tick, cursor) {
+        Some((code, bits)) => w.push(code, bits)?,
+        None => emit_own(entity, tick, cursor, w)?,
+    }
+    SharedHead::of(format, epoch, tick, baseline).emit(w)?;
+    match baseline {
+        Some(baseline) => emit_against(format, quantised, baseline, w),
+        None => emit_absolute(format, quantised, w),
     }
 }
 
