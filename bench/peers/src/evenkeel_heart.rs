@@ -64,7 +64,7 @@ impl Evenkeel {
             sender.add_receiver(host(number), now)?;
             let config = ReceiverConfig { placing, ..ReceiverConfig::default() };
             let mut receiver = Receiver::new(config)?;
-            receiver.add_sender(SENDER, *FORMAT, clock(&setup, number, now))?;
+            receiver.add_sender(SENDER, sender.agreement(), clock(&setup, number, now))?;
             receivers.push(receiver);
         }
         Ok(Self {
