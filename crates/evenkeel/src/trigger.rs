@@ -61,6 +61,8 @@ pub enum Cause {
     Forced,
     /// The application announced it: everybody is told, whatever the policy says.
     Announced,
+    /// The policy asked for it: nothing was due, but somebody is to be told, and the last vector is no longer the best to tell.
+    Wanted,
 }
 
 impl Default for Threshold {

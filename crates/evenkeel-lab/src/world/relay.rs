@@ -53,7 +53,7 @@ pub(crate) fn check_uplink(uplink: &Conditions) -> Result<()> {
 pub(crate) fn check_policy(policy: &dyn Policy) -> Result<()> {
     let name = policy.name();
     ensure!(
-        !policy.wants_base_triggers(),
+        !policy.stretches_thresholds(),
         "policy `{name}` stretches thresholds, and with an uplink those are the owners': a server cannot use it"
     );
     Ok(())

@@ -45,6 +45,7 @@ pub use weights::{Instantaneous, LastSent, Past, Readings, Scales, Scope, Share,
 
 use crate::ids::VectorNumber;
 use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
+use crate::motion::Motion;
 use crate::time::GlobalTime;
 use crate::trigger::Cause;
 use alloc::string::String;
@@ -150,6 +151,19 @@ pub trait Policy: Send {
     /// extrapolate.
     fn patience(&self) -> f64 {
         1.0
+    }
+
+    /// Whether the policy thins vectors by stretching thresholds. A server that passes on the vectors of others cannot do that.
+    fn stretches_thresholds(&self) -> bool {
+        false
+    }
+
+    /// Whether somebody is to be told about an entity although nothing is due: it is `observed` to move like this now. The sender
+    /// asks whenever the game tells where something is and no trigger fires. If so, a vector is made of what was observed, and
+    /// [`decide`](Self::decide) says who gets it. Without this a policy can only repeat the last vector that was due, whose velocity
+    /// is as old as that.
+    fn wants(&mut self, _ledger: &Ledger, _entity: EntityIndex, _observed: &Motion, _now: GlobalTime) -> bool {
+        false
     }
 
     /// Whether to call [`base_trigger`](Self::base_trigger). The sender then follows, for every entity, a second exported path

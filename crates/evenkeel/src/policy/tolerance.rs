@@ -109,6 +109,10 @@ impl Policy for Tolerant {
         libm::exp(self.stretch)
     }
 
+    fn stretches_thresholds(&self) -> bool {
+        true
+    }
+
     fn patience(&self) -> f64 {
         match self.budget {
             Budget::Unlimited => 1.0,

@@ -53,9 +53,7 @@ impl Sender {
         let pose = pose.derived_from(before);
         owned.last_pose = Some((pose, now));
         let motion = pose.motion(owned.config.kind);
-        self.shadow(entity, &motion, now);
-        let Some(cause) = self.due(entity, &motion, now) else { return Ok(None) };
-        self.export(entity, &motion, now, cause)
+        self.take_notice(entity, &motion, now)
     }
 
     /// Tells how an entity really moves, for games that know better than [`MotionKind`](crate::MotionKind).
@@ -70,9 +68,29 @@ impl Sender {
             return Err(SenderError::NotFinite(id));
         }
         self.advance(now)?;
+        self.take_notice(entity, motion, now)
+    }
+
+    /// Exports what was observed if that is due, or if the policy has somebody to tell it to.
+    fn take_notice(
+        &mut self,
+        entity: EntityIndex,
+        motion: &Motion,
+        now: GlobalTime,
+    ) -> Result<Option<Cause>, SenderError> {
         self.shadow(entity, motion, now);
-        let Some(cause) = self.due(entity, motion, now) else { return Ok(None) };
+        let cause = self.due(entity, motion, now).or_else(|| self.wanted(entity, motion, now));
+        let Some(cause) = cause else { return Ok(None) };
         self.export(entity, motion, now, cause)
+    }
+
+    /// Asks the policy, unless the last vector is too recent for another.
+    fn wanted(&mut self, entity: EntityIndex, motion: &Motion, now: GlobalTime) -> Option<Cause> {
+        let owned = &self.owned[entity.0];
+        let (_, generated) = owned.newest?;
+        let apart = now.since(generated).max(Duration::ZERO);
+        let may = apart >= owned.config.threshold.min_gap && apart >= self.ledger.terms.tick;
+        (may && self.policy.wants(&self.ledger, entity, motion, now)).then_some(Cause::Wanted)
     }
 
     /// Tells how an entity moves from now on, and tells everybody at once, whether or not a vector is due and whatever the policy
