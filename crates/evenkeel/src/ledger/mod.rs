@@ -160,6 +160,11 @@ impl Ledger {
         &self.receivers[receiver.0].path
     }
 
+    /// Over how long the past counts; 20 s if it counts for ever.
+    pub(crate) fn window(&self) -> Duration {
+        self.terms.window.unwrap_or(Duration::from_secs(20))
+    }
+
     /// How receivers place what they are sent.
     pub fn placing(&self) -> &Placing {
         &self.terms.placing

@@ -39,7 +39,13 @@ pub const NAMES: &[(&str, &str)] = &[
     ("credits-total", "credits-pa, by the error over all entities of the sender"),
     ("credits-fixed", "in turns, everybody alike"),
     ("tolerance", "fewer triggers, each to everybody"),
-    ("even", "our own: to whoever gains most, weighted by what it has suffered, at one slow price"),
+    ("even", "our own: to those who gain most, the worse off first, at one price; even:2"),
+    ("even:1", "the same, with the smallest mean: nobody's error counts for more than another's"),
+    (
+        "even:3",
+        "the same, fairer: at most 3 m of error are taken from others to spare a worse-off player one; any number does",
+    ),
+    ("even:10", "the same, almost whatever it costs"),
 ];
 
 /// The policy with this name, see [`NAMES`]; or any mix of the three weights, as in `credits-2:1:0` (PA:PI:PT). The budget is that of `lottery`, `credits` and `tolerance`, the seed that of
@@ -86,6 +92,10 @@ pub fn by_name(name: &str, budget: Budget, seed: u64) -> Result<Box<dyn Policy>,
         _ => match mix(name) {
             Some(("lottery", weights)) => lottery(weights),
             Some((_, weights)) => credits(weights),
+            None if name.starts_with("even:") => {
+                let rate = name[5..].parse().ok().filter(|rate| (1.0..=1e3).contains(rate));
+                Box::new(Even::with_exchange_rate(budget, rate.ok_or_else(|| UnknownPolicy::new(name))?))
+            }
             None => {
                 let k = name.strip_prefix("base/").and_then(|k| k.parse().ok()).and_then(core::num::NonZeroU32::new);
                 Box::new(EveryKth::new(k.ok_or_else(|| UnknownPolicy::new(name))?))
@@ -153,6 +163,12 @@ mod tests {
     use std::format;
 
     #[test]
+    fn any_exchange_rate_makes_a_policy() {
+        let name = |name: &str| by_name(name, Budget::of_base(1, 3), 1).unwrap().name();
+        assert_eq!([name("even:3.5"), name("even:2")], ["even:3.5", "even"]);
+    }
+
+    #[test]
     fn every_name_makes_a_policy_whose_name_makes_it_again() {
         for (name, _) in NAMES {
             let name = name.replace("/k", "/4");
@@ -168,6 +184,9 @@ mod tests {
         assert_eq!(nearest("schedule_drop"), Some("schedule-drop"));
         assert_eq!(nearest("tolerence"), Some("tolerance"));
         assert_eq!(nearest("base/0"), Some("base/k"));
+        for rate in ["even:0.5", "even:", "even:NaN", "even:1e9", "even:-2"] {
+            assert!(nearest(rate).is_some_and(|nearest| nearest.starts_with("even")), "{rate}");
+        }
         assert!(nearest(&"x".repeat(100_000)).is_some() && nearest("").is_some());
         assert_eq!(edits("kitten", "sitting"), 3);
         let shown = format!("{}", UnknownPolicy::new("x"));

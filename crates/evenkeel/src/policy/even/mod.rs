@@ -1,58 +1,82 @@
 //! `even`: our own policy.
 
 mod class;
+mod pace;
 mod price;
 mod standing;
 mod worth;
 
 use super::weights::importance;
 use super::{Budget, Decision, Policy, Settled, Trigger};
-use crate::ledger::{EntityIndex, Ledger, ReceiverIndex, Vector};
+use crate::ids::VectorNumber;
+use crate::ledger::{EntityIndex, Ledger, PairView, ReceiverIndex};
+use crate::motion::Motion;
 use crate::time::{Duration, GlobalTime};
 use crate::trigger::Cause;
 use alloc::string::String;
 use alloc::vec::Vec;
 use class::Kinds;
+use pace::Pace;
 use price::Price;
 use standing::Standing;
 use worth::{Choice, Experience};
 
-/// How often what was not sent is thought over.
-const SECOND_THOUGHTS: Duration = Duration::from_millis(30);
-/// The usual exponent of the weights.
-const EXPONENT: f64 = 5.0;
+/// The usual exchange rate.
+const EXCHANGE_RATE: f64 = 2.0;
+/// Exchange rates beyond this are all the same.
+const MOST_EXCHANGE: f64 = 1e3;
 /// What has held for a second may be expected to hold for so many more, at least.
 const LASTING: f64 = 0.5;
-/// Beyond so many seconds even more.
-const LONG: f64 = 5.0;
-/// So much of it counts beyond the time for which vectors are extrapolated: slowly enough for the price to follow.
+/// Beyond this share of the time for which vectors are extrapolated even more.
+const LONG: f64 = 0.5;
+/// So much of it counts beyond that time: slowly enough for the price to follow.
 const PATIENT: f64 = 0.1;
+/// What was not sent is thought over after so much of the time between two vectors.
+const SECOND_THOUGHTS: f64 = 0.125;
+/// A vector is repeated once it is older than so many times the time between two vectors of its entity.
+const OVERDUE: f64 = 1.5;
+/// The time between two vectors of an entity is the mean of about so many.
+const REMEMBERED: f64 = 8.0;
 
-/// Equal error for everybody at the lowest mean. Our own; not in the papers.
+/// The smallest error on average, and a fair share of it for everybody. Our own; not in the papers.
 ///
-/// It aims at the smallest sum over receivers of (error)^(k+1) under a total rate: a vector goes to a receiver when the receiver's
-/// weight times what the vector is worth there exceeds a *price* per vector.
+/// A vector goes to a receiver when what it is *worth* there, times the receiver's *weight*, exceeds a *price* per vector.
 ///
-/// - **Weight**: how far the receiver's error of late is above the others', to the k-th power, over all entities of the
-///   sender. k = 0 gives the smallest mean, a large k the smallest spread. Weights lose their force when the worst off is sent
-///   everything already: then to weigh it higher would only cost the others. Differences that a few vectors make are chance.
-/// - **Worth**: what the vector may be expected to gain at its arrival, times the time for which it may be expected to hold,
-///   the *dwell*. Both are learned. A sender knows later what became of every vector: how much nearer to the truth a receiver
+/// ```text
+///   where it is, every tick ──> worth ── x weight ──>  above the price?  ── yes ──> a fresh vector goes out
+///                                 ^         ^                  ^
+///                   what came of  │         │ who fares how    │ how much there is to spend
+///                   earlier ones  │         │ of late          │
+///                              learned   exchange rate       budget
+/// ```
+///
+/// - **Worth**: what the vector may be expected to gain at its arrival, in metres, times a time for which that may be expected to
+///   hold. The gain is learned: a sender knows later what became of every vector, and so how much nearer to the truth a receiver
 ///   would have been with it. How that follows from how far apart the new vector and the receiver's are now, and will be at
-///   arrival if nothing changes, is learned per kind of motion, time since the last change and delay. So it finds out by
-///   itself which changes are worth telling at once, which have mostly vanished on arrival, and that this differs between
-///   near and far. On top of it comes what is lost when the receiver's vector is too old to be extrapolated before the next
-///   heartbeat could arrive: a heartbeat is worth next to nothing after a fresh vector, and much just before that.
-/// - **Price**: one for all entities of the sender, moving slowly so that as much is sent as the budget allows: what is not
-///   spent on entities that keep their course is there for those that do not. A bucket of tokens stands behind it as a safety
-///   valve: it can never be overdrawn. First vectors, which nobody may refuse, cost nothing.
-/// - **Second thoughts**: what was not worth sending at its trigger becomes so as the two paths part, or as the new course
-///   lasts. The question is asked again at short intervals.
+///   arrival if nothing changes, is learned per kind of motion, time since the last change and delay. The time is the geometric
+///   mean of how long this kind of motion lasts (its *dwell*) and how long any motion lasts. On top comes what is lost when the
+///   receiver's vector is too old to be extrapolated before the next heartbeat could arrive; and, as that comes nearer, a growing
+///   part of the price, because the vector would soon have to be sent anyway.
+/// - **Weight**: by how much the receiver's error of late, over all entities of the sender, is above the others'. In this, two
+///   receivers differ at most by the *exchange rate*: to spare the worst off a metre, at most so many metres are taken from others. A
+///   rate of 1 gives the smallest mean; a large one levels errors whatever that costs. A second factor makes worths of receivers
+///   comparable: one vector more is worth more to a receiver that is served rarely.
+/// - **Price**: one for all entities of the sender, so that as much is sent as the budget allows: what is not spent on
+///   entities that keep their course is there for those that do not. First vectors, which nobody may refuse, cost nothing.
+/// - **Fresh vectors**: the question is asked at every trigger, and again and again in between. Where the sender is told all the time
+///   where things are, a vector that is sent between triggers is made at that moment. A server that passes on the vectors of others
+///   can only repeat the last one; it does so when the next one is overdue.
+///
+/// What is proven: the budget is never overdrawn by more than a loan that the opening pays back, and two weights of fairness never
+/// differ by more than the exchange rate. What is learned: gains, dwells and the price. What is measured: at a rate
+/// of 1, weights the other way round give a larger mean (karts, cars and tanks, near and far, at a third of the vectors).
 #[derive(Clone, Debug)]
 pub struct Even {
+    exchange_rate: f64,
     price: Price,
     standing: Standing,
     kinds: Kinds,
+    pace: Pace,
     experience: Experience,
     entities: Vec<Entity>,
     next_wake: Option<GlobalTime>,
@@ -67,14 +91,36 @@ struct Entity {
     changed: Option<(usize, GlobalTime)>,
     /// The time between its heartbeats, once there was one.
     heartbeat: Option<Duration>,
+    /// When its last vector came that this policy did not ask for, and how many seconds there are between two of them.
+    last: Option<GlobalTime>,
+    usual: f64,
     /// Some receiver lacks its newest vector.
     pending: bool,
+    /// When to think it over again, if its owner tells us all the time where it is.
+    look: Option<GlobalTime>,
 }
 
-/// What an offer of an entity's newest vector says to every receiver alike.
+impl Entity {
+    /// Takes note of a vector that this policy did not ask for.
+    fn heard(&mut self, at: GlobalTime) {
+        let Some(last) = self.last.replace(at) else { return };
+        let since = at.since(last).as_secs_f64().max(0.0);
+        self.usual = if self.usual == 0.0 { since } else { self.usual + (since - self.usual) / REMEMBERED };
+    }
+
+    /// Whether a newer vector should have come by now.
+    fn overdue(&self, now: GlobalTime) -> bool {
+        self.last.is_none_or(|last| now.since(last).as_secs_f64() > OVERDUE * self.usual)
+    }
+}
+
+/// What an offer says to every receiver alike.
 struct Subject<'a> {
     entity: EntityIndex,
-    vector: &'a Vector,
+    /// The vector, if it is made already.
+    number: Option<VectorNumber>,
+    generated: GlobalTime,
+    motion: &'a Motion,
     now: GlobalTime,
     /// When there will be a newer one to send, at the latest.
     next: GlobalTime,
@@ -87,17 +133,27 @@ struct Subject<'a> {
 }
 
 impl Even {
-    /// Within a budget.
+    /// Within a budget, at the usual exchange rate: 2.
     pub fn new(budget: Budget) -> Self {
-        Self::with_exponent(budget, EXPONENT)
+        Self::with_exchange_rate(budget, EXCHANGE_RATE)
     }
 
-    /// Within a budget: 0 for the smallest mean, more for a smaller spread. The usual exponent is 5.
-    pub fn with_exponent(budget: Budget, exponent: f64) -> Self {
+    /// Within a budget. The exchange rate is how many metres of error may be taken from others to spare a worse-off player one: 1
+    /// for the smallest mean, more for a smaller spread. What is below 1, or no number, is taken as 1.
+    ///
+    /// ```
+    /// use evenkeel::policy::{Budget, Even, Policy};
+    /// let fairer = Even::with_exchange_rate(Budget::of_base(1, 3), 10.0);
+    /// assert_eq!(fairer.name(), "even:10");
+    /// ```
+    pub fn with_exchange_rate(budget: Budget, exchange_rate: f64) -> Self {
+        let exchange_rate = if exchange_rate >= 1.0 { exchange_rate.min(MOST_EXCHANGE) } else { 1.0 };
         Self {
+            exchange_rate,
             price: Price::new(budget),
-            standing: Standing::new(if exponent.is_finite() { exponent.clamp(0.0, 30.0) } else { EXPONENT }),
+            standing: Standing::new(exchange_rate),
             kinds: Kinds::new(),
+            pace: Pace::default(),
             experience: Experience::new(),
             entities: Vec::new(),
             next_wake: None,
@@ -105,63 +161,86 @@ impl Even {
         }
     }
 
+    /// How many metres of error are taken from others, at most, to spare a worse-off player one.
+    pub fn exchange_rate(&self) -> f64 {
+        self.exchange_rate
+    }
+
     /// What one vector costs at present, in weighted metre-seconds; 0 before the first was offered.
     pub fn price(&self) -> f64 {
         self.price.value()
     }
 
-    /// What is the same for all receivers of an entity's newest vector.
-    fn subject<'a>(&self, ledger: &'a Ledger, entity: EntityIndex, now: GlobalTime) -> Option<Subject<'a>> {
-        let vector = ledger.newest(entity)?;
+    /// What is the same for all receivers of a motion of an entity, generated at a time.
+    fn subject<'a>(
+        &self,
+        ledger: &Ledger,
+        entity: EntityIndex,
+        (number, generated, motion): (Option<VectorNumber>, GlobalTime, &'a Motion),
+        now: GlobalTime,
+    ) -> Subject<'a> {
         let known = self.entities.get(entity.0).copied().unwrap_or_default();
-        let (class, max_age) = (self.kinds.of(vector), ledger.placing().max_age);
+        let (class, max_age) = (self.kinds.of(motion), ledger.placing().max_age);
         let held = known.changed.map_or(0.0, |(_, since)| now.since(since).as_secs_f64());
         // What has held for long will hold for long, and in the end every difference is worth telling. But no vector holds for
         // longer than it is extrapolated, or hardly: the worth of mere heartbeats would outrun every price.
-        let lasting = LASTING * held * (held / LONG).max(1.0);
+        let lasting = LASTING * held * (held / (LONG * max_age.as_secs_f64())).max(1.0);
         let most = max_age.as_secs_f64().max(PATIENT * held);
         let dwell = self.kinds.dwell(class).max(lasting).min(most);
-        let next =
-            known.heartbeat.map_or(now + Duration::from_secs_f64(dwell), |heartbeat| vector.generated + heartbeat);
-        Some(Subject { entity, vector, now, next, class, held, dwell, max_age })
+        let next = known.heartbeat.map_or(now + Duration::from_secs_f64(dwell), |heartbeat| generated + heartbeat);
+        Subject { entity, number, generated, motion, now, next, class, held, dwell, max_age }
     }
 
-    /// What the newest vector of an entity is worth to a receiver, in weighted metre-seconds.
+    /// What a motion of an entity is worth to a receiver, in weighted metre-seconds.
     fn worth(&mut self, ledger: &Ledger, subject: &Subject<'_>, receiver: ReceiverIndex) -> f64 {
         let (pair, now) = (ledger.pair(subject.entity, receiver), subject.now);
         if !pair.relevance().in_scope() {
             return 0.0;
         }
         let Some((number, generated, motion)) = pair.reference_motion() else { return f64::INFINITY };
-        if number == subject.vector.number {
+        if subject.number == Some(number) {
             return 0.0;
         }
         let choice = Choice {
             entity: subject.entity,
-            new: (subject.vector.generated, &subject.vector.motion),
+            new: (subject.generated, subject.motion),
             old: (generated, motion),
             now,
             arrival: now.max(pair.shown(now + pair.delay())),
             next: subject.next,
             class: subject.class,
             held: subject.held,
+            lasts: self.kinds.mean(),
             max_age: subject.max_age,
         };
         self.experience.keep(&choice);
-        let worth = subject.dwell * self.experience.gain(&choice) + choice.frozen();
-        importance(&pair) * self.standing.weight(receiver) * worth
+        let lasts = libm::sqrt(subject.dwell * self.pace.mean());
+        let worth = lasts * self.experience.gain(&choice) + choice.frozen();
+        importance(&pair) * self.standing.weight(receiver) * (worth + self.saved(&choice))
     }
 
-    /// Sends an entity's newest vector to everybody to whom it is worth its price. Says whether somebody still lacks it.
+    /// What a vector saves because a later one need not be sent: without it, one must be sent before the old one is too old to be
+    /// extrapolated. The older that is, the more of a later vector's price is saved. It never counts for more than what one more
+    /// heartbeat without extrapolation would cost.
+    fn saved(&self, choice: &Choice<&Motion>) -> f64 {
+        let used = choice.now.since(choice.old.0).as_secs_f64() / choice.max_age.as_secs_f64();
+        let heartbeat = choice.next.since(choice.new.0).as_secs_f64();
+        let stake = 0.5 * choice.old.1.velocity_at(0.0).length() * heartbeat * heartbeat;
+        self.price.value().min(stake) * used.clamp(0.0, 1.0)
+    }
+
+    /// Sends an entity's newest vector to everybody to whom it is worth its price. Says whether somebody still lacks it. `cause` is
+    /// why the vector was made, if that was just now.
     fn trade(
         &mut self,
         ledger: &Ledger,
         entity: EntityIndex,
         now: GlobalTime,
-        first: bool,
+        cause: Option<Cause>,
         send: &mut dyn FnMut(ReceiverIndex),
     ) -> bool {
-        let Some(subject) = self.subject(ledger, entity, now) else { return false };
+        let Some(vector) = ledger.newest(entity) else { return false };
+        let subject = self.subject(ledger, entity, (Some(vector.number), vector.generated, &vector.motion), now);
         let mut offers = core::mem::take(&mut self.offers);
         offers.clear();
         let worths = ledger.receivers().map(|receiver| (self.worth(ledger, &subject, receiver), receiver));
@@ -169,12 +248,22 @@ impl Even {
         if self.price.is_scarce() {
             offers.sort_by(|a, b| b.0.total_cmp(&a.0));
         }
+        if let Some(cause) = cause {
+            let changed = !matches!(cause, Cause::Wanted | Cause::Time);
+            offers.iter().for_each(|(worth, _)| self.price.offered(*worth, changed));
+        }
+        // One price for all of them: receivers with the same needs are treated alike.
+        let price = self.price.now();
         let mut pending = false;
         for (worth, receiver) in &offers {
-            if self.price.buys(*worth, first) {
+            if *worth < price {
+                pending = true;
+            } else if self.price.pay() {
+                self.pace.sent(since_sent(&ledger.pair(entity, *receiver), now));
                 self.standing.sent(*receiver);
                 send(*receiver);
             } else {
+                self.price.missed(*worth);
                 pending = true;
             }
         }
@@ -184,45 +273,99 @@ impl Even {
 
     /// Learns from what a trigger says: about the entity's last course, and about choices made before.
     fn learn(&mut self, ledger: &Ledger, trigger: &Trigger) {
-        let index = trigger.entity.0;
-        if self.entities.len() <= index {
-            self.entities.resize(index + 1, Entity::default());
-        }
         self.experience.look_back(ledger, trigger.at);
         let Some(vector) = ledger.newest(trigger.entity) else { return };
         self.kinds.observe(vector);
-        if trigger.cause == Cause::Time {
-            let before = vector.number.previous().and_then(|number| ledger.vector(trigger.entity, number));
-            self.entities[index].heartbeat = before.map(|before| vector.generated.since(before.generated));
-        } else {
-            let now = (self.kinds.of(vector), trigger.at);
-            if let Some((before, since)) = self.entities[index].changed.replace(now) {
-                self.kinds.lasted(before, trigger.at.since(since));
+        let entity = &mut self.entities[trigger.entity.0];
+        if trigger.cause != Cause::Wanted {
+            entity.heard(trigger.at);
+        }
+        match trigger.cause {
+            Cause::Wanted => {}
+            Cause::Time => {
+                let before = vector.number.previous().and_then(|number| ledger.vector(trigger.entity, number));
+                entity.heartbeat = before.map(|before| vector.generated.since(before.generated));
+            }
+            _ => {
+                let now = (self.kinds.of(&vector.motion), trigger.at);
+                if let Some((before, since)) = entity.changed.replace(now) {
+                    let most = ledger.placing().max_age;
+                    self.kinds.lasted(before, trigger.at.since(since).max(Duration::ZERO).min(most).as_secs_f64());
+                }
             }
         }
     }
+
+    /// More may be sent: the base case had a trigger.
+    fn refill(&mut self, ledger: &Ledger, entity: EntityIndex, at: GlobalTime) {
+        let in_scope = |r: &ReceiverIndex| ledger.pair(entity, *r).relevance().in_scope();
+        let receivers = ledger.receivers().filter(in_scope).count() as f64;
+        self.price.trigger(receivers, ledger.window().as_secs_f64(), at);
+    }
+
+    /// How long to wait before what was not sent is thought over, if the best offer was this part of the price.
+    fn patience(&self, part: f64) -> Duration {
+        let left = 1.0 - libm::sqrt(part.clamp(0.0, 1.0));
+        Duration::from_secs_f64((SECOND_THOUGHTS * self.pace.mean() * left).min(60.0))
+    }
+}
+
+/// Seconds since a receiver was last sent a vector of the pair's entity.
+fn since_sent(pair: &PairView<'_>, now: GlobalTime) -> f64 {
+    pair.last_sent().map_or(0.0, |(_, sent)| now.since(sent).as_secs_f64().max(0.0))
 }
 
 impl Policy for Even {
     fn name(&self) -> String {
-        "even".into()
+        if self.exchange_rate == EXCHANGE_RATE { "even".into() } else { alloc::format!("even:{}", self.exchange_rate) }
     }
 
     fn decide(&mut self, ledger: &Ledger, trigger: &Trigger, decisions: &mut [Decision]) {
+        if self.entities.len() <= trigger.entity.0 {
+            self.entities.resize(trigger.entity.0 + 1, Entity::default());
+        }
         self.learn(ledger, trigger);
-        if trigger.cause == Cause::First {
-            // The sender tells everybody anyway.
+        if trigger.cause == Cause::First || self.price.is_unlimited() {
+            // The sender tells everybody of the first vector anyway.
             decisions.fill(Decision::Now);
+            self.price.lend(decisions.len() as f64, ledger.window().as_secs_f64());
             return;
         }
-        let in_scope = |r: &ReceiverIndex| ledger.pair(trigger.entity, *r).relevance().in_scope();
-        self.price.refill(ledger.receivers().filter(in_scope).count() as f64, trigger.at);
+        if !self.price.is_share() {
+            self.refill(ledger, trigger.entity, trigger.at);
+        }
         self.standing.triggered(ledger, trigger.entity, trigger.at, self.price.value());
         let mut send = |receiver: ReceiverIndex| decisions[receiver.0] = Decision::Now;
-        let pending = self.trade(ledger, trigger.entity, trigger.at, true, &mut send);
+        let pending = self.trade(ledger, trigger.entity, trigger.at, Some(trigger.cause), &mut send);
         self.entities[trigger.entity.0].pending = pending;
         if pending && self.next_wake.is_none() {
-            self.next_wake = Some(trigger.at + SECOND_THOUGHTS);
+            self.next_wake = Some(trigger.at + self.patience(0.0));
+        }
+    }
+
+    fn wants(&mut self, ledger: &Ledger, entity: EntityIndex, observed: &Motion, now: GlobalTime) -> bool {
+        let Some(known) = self.entities.get(entity.0).filter(|_| !self.price.is_unlimited()) else { return false };
+        if known.look.is_some_and(|look| look > now) {
+            return false;
+        }
+        self.price.pass(ledger.window().as_secs_f64(), now);
+        let subject = self.subject(ledger, entity, (None, now, observed), now);
+        let mut best = 0.0f64;
+        for receiver in ledger.receivers() {
+            best = best.max(self.worth(ledger, &subject, receiver));
+        }
+        let best = if best > 0.0 { self.price.share_of(best) } else { 0.0 };
+        self.entities[entity.0].look = Some(now + self.patience(best));
+        best >= 1.0
+    }
+
+    fn wants_base_triggers(&self) -> bool {
+        self.price.is_share()
+    }
+
+    fn base_trigger(&mut self, ledger: &Ledger, entity: EntityIndex, cause: Cause, at: GlobalTime) {
+        if cause != Cause::First {
+            self.refill(ledger, entity, at);
         }
     }
 
@@ -231,15 +374,21 @@ impl Policy for Even {
     }
 
     fn wake(&mut self, ledger: &Ledger, now: GlobalTime, send: &mut dyn FnMut(EntityIndex, ReceiverIndex)) {
+        let patience = self.patience(0.0);
+        self.price.pass(ledger.window().as_secs_f64(), now);
         let mut any = false;
         for entity in ledger.entities() {
-            if self.entities.get(entity.0).is_some_and(|e| e.pending) {
-                let pending = self.trade(ledger, entity, now, false, &mut |receiver| send(entity, receiver));
-                self.entities[entity.0].pending = pending;
-                any |= pending;
+            let Some(known) = self.entities.get(entity.0).filter(|known| known.pending) else { continue };
+            // What is observed all the time is thought over whenever it is, and with something better to send.
+            let observed = known.look.is_some_and(|look| look + patience * 8 > now);
+            let fresher = observed || !known.overdue(now);
+            if fresher || self.trade(ledger, entity, now, None, &mut |receiver| send(entity, receiver)) {
+                any = true;
+            } else {
+                self.entities[entity.0].pending = false;
             }
         }
-        self.next_wake = any.then_some(now + SECOND_THOUGHTS);
+        self.next_wake = any.then_some(now + patience);
     }
 
     /// What was lost is offered again like anything else that a receiver lacks.
@@ -250,7 +399,7 @@ impl Policy for Even {
     fn settled(&mut self, _ledger: &Ledger, settled: &Settled) {
         if settled.arrival.is_none() {
             if let Some(entity) = self.entities.get_mut(settled.entity.0) {
-                entity.pending = true;
+                (entity.pending, entity.look) = (true, None);
                 self.next_wake.get_or_insert(settled.sent);
             }
         }
@@ -315,8 +464,8 @@ mod tests {
             let spent = spend(Budget::of_base(numerator, denominator), 400);
             let share = f64::from(numerator) / f64::from(denominator);
             let off = spent.vectors as f64 - share * spent.due as f64;
-            // A session starts with something in the bucket.
-            let most = 0.03 * share * spent.due as f64 + price::FULL_AT_START * price::BUCKET_TRIGGERS * share * 3.0;
+            // First vectors are for free.
+            let most = 0.03 * share * spent.due as f64 + 15.0;
             assert!(off.abs() < most, "{numerator}/{denominator}: {off:+.0} vectors, {spent:?}");
         }
     }
@@ -351,7 +500,7 @@ mod tests {
     /// Who sees half of the entities is not better off for it, and must not starve.
     #[test]
     fn a_receiver_with_a_smaller_scope_sees_as_well_as_the_others() {
-        let policy = Box::new(Even::new(Budget::of_base(1, 3)));
+        let policy = Box::new(Even::with_exchange_rate(Budget::of_base(1, 3), 10.0));
         let mut sender = Sender::new(SenderConfig { policy, ..SenderConfig::default() }).unwrap();
         let start = GlobalTime::ZERO;
         (0..2).for_each(|host| sender.add_receiver(HostId(host), start).unwrap());

@@ -3,46 +3,59 @@
 use crate::policy::Budget;
 use crate::time::GlobalTime;
 
-/// Over the first so many triggers the price is found out by buying.
+/// The price starts at the mean over the offers of so many triggers, and follows the budget after so many.
 const OPENING: f64 = 20.0;
-/// It starts at the mean of what was paid for about so many vectors: the first offers of all are no guide, because at first nobody
-/// lacks anything.
-const OF_LATE: f64 = 8.0;
-/// How much the price moves with one trigger's worth of vectors, once it has settled: as a power of e.
-const SLOW: f64 = 0.0005;
-/// How much more it moves at first: by so much over ten more than the number of triggers so far.
-const FAST: f64 = 3.0;
+/// Without a share of the base case, the first price is the worth of a trigger times this.
+const FIRST_PRICE: f64 = 2.0;
 /// Prices beyond this power of e, either way, are the work of chance.
 const MOST: f64 = 60.0;
 /// The audience is averaged over so many triggers.
 const AUDIENCE_TRIGGERS: f64 = 100.0;
-/// The bucket holds so many triggers' worth of vectors.
-pub(super) const BUCKET_TRIGGERS: f64 = 200.0;
-/// Or, where the budget is a rate, so many seconds' worth.
-const BUCKET_SECONDS: f64 = 60.0;
-/// How full it is when the market has opened.
-pub(super) const FULL_AT_START: f64 = 0.3;
+/// How full the bucket should be. It holds the income of one window.
+const LEVEL: f64 = 0.2;
+/// The level counts as no lower and no higher than this.
+const EMPTY: f64 = 0.01;
+const FULL: f64 = 0.999;
+/// How strongly the price answers to the level at once, and how much of that answer stays after as much has come in as the bucket
+/// holds. With demand that falls like 1/price this is close to critical damping.
+const ANSWER: f64 = 0.5;
+const FOLLOW: f64 = 0.25;
+/// How far the price rises for an offer that is worth it and finds the bucket empty, at most, as a logarithm.
+const MISSED: f64 = 0.25;
+/// So many vectors are lent for every first vector in the opening, which is this share of the window; this share of the income pays
+/// the loan back.
+const LENT: f64 = 2.0;
+const LENDING: f64 = 0.25;
+const REPAID: f64 = 0.25;
 
-/// One price for all entities of a sender, in weighted metre-seconds per vector, moving slowly so that as much is sent as the
-/// budget allows. A bucket of tokens stands behind it as a safety valve: it can never be overdrawn, and the price rises as it
-/// runs empty.
+/// One price for all entities of a sender, in weighted metre-seconds per vector, so that as much is sent as the budget allows.
 ///
-/// Nobody knows beforehand what things are worth. So at the opening everything is bought that can be paid for out of what
-/// comes in, the best offers first, and the price starts at the mean of what was paid of late. A wrong start costs more than it seems:
-/// at a tenth of the vectors it takes minutes to make up for.
+/// The budget fills a bucket of tokens; every vector takes one out, and none goes out without. The price rises as the bucket
+/// empties and falls as it fills (proportional to the log-odds of its level), and drifts towards the price that keeps the
+/// bucket at its level. An offer above the price that finds the bucket empty raises the price at once: otherwise the next tokens
+/// would go to the first who asks instead of to the best offer.
+///
+/// The first price needs no constant with a unit: the offers at the first triggers are worth about one threshold each, and a policy
+/// that may send a third of the vectors should wait for about three times as much. At the beginning of a session everything
+/// starts to move at once, before there is any income; so the bucket starts with a loan that a part of the income pays back. The
+/// loan does not lower the price.
 #[derive(Clone, Debug)]
 pub(super) struct Price {
     budget: Budget,
-    /// The natural logarithm of the price, once something was bought.
+    /// The natural logarithm of the price at the bucket's level, once anything was offered.
     log: Option<f64>,
-    /// Vectors bought at the opening.
-    bought: f64,
+    /// Offers that the first price was made of.
+    offers: f64,
     triggers: f64,
     /// For how many receivers triggers are on average.
     audience: f64,
     tokens: f64,
-    capacity: f64,
-    last_refill: Option<GlobalTime>,
+    /// What is left of the loan, included in `tokens`.
+    owed: f64,
+    /// What came in, with the past fading over the window.
+    income: f64,
+    seconds: f64,
+    last: Option<GlobalTime>,
 }
 
 impl Price {
@@ -50,18 +63,25 @@ impl Price {
         Self {
             budget,
             log: None,
-            bought: 0.0,
+            offers: 0.0,
             triggers: 0.0,
             audience: 1.0,
             tokens: 0.0,
-            capacity: 0.0,
-            last_refill: None,
+            owed: 0.0,
+            income: 0.0,
+            seconds: 0.0,
+            last: None,
         }
     }
 
-    /// The price; 0 as long as there is none.
+    /// Returns the price at the bucket's level; 0 as long as there is none.
     pub(super) fn value(&self) -> f64 {
         self.log.map_or(0.0, libm::exp)
+    }
+
+    /// Returns the price at present; 0 as long as there is none.
+    pub(super) fn now(&self) -> f64 {
+        self.log.map_or(0.0, |log| libm::exp(log + ANSWER * self.answer()))
     }
 
     /// Whether there may be too little for everybody: the best offers must come first.
@@ -69,80 +89,113 @@ impl Price {
         self.tokens < self.audience
     }
 
-    /// A trigger for so many receivers, or the time since the last one, allows for more vectors, and lowers the price.
-    pub(super) fn refill(&mut self, receivers: f64, now: GlobalTime) {
+    /// Whether the budget is a share of the base case.
+    pub(super) fn is_share(&self) -> bool {
+        matches!(self.budget, Budget::OfBase { .. })
+    }
+
+    /// Whether everything may be sent.
+    pub(super) fn is_unlimited(&self) -> bool {
+        self.budget == Budget::Unlimited
+    }
+
+    /// Lends some vectors for an entity that so many receivers are told of for the first time, if the session has just begun.
+    pub(super) fn lend(&mut self, receivers: f64, window: f64) {
+        if self.seconds <= LENDING * window {
+            self.owed += LENT * receivers;
+            self.tokens += LENT * receivers;
+        }
+    }
+
+    /// Takes in what a trigger for so many receivers allows to send, or the time since the last one. `window` is how long the past
+    /// counts, in seconds.
+    pub(super) fn trigger(&mut self, receivers: f64, window: f64, now: GlobalTime) {
         if receivers == 0.0 {
             return;
         }
         self.triggers += 1.0;
         self.audience += (receivers - self.audience) / self.triggers.min(AUDIENCE_TRIGGERS);
-        let since = self.last_refill.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
-        let (income, capacity) = match self.budget {
-            Budget::Unlimited => (receivers, BUCKET_TRIGGERS * self.audience),
-            Budget::OfBase { share } => (share * receivers, share * BUCKET_TRIGGERS * self.audience),
-            Budget::PerSecond(rate) => (rate * since, rate * BUCKET_SECONDS),
+        let share = match self.budget {
+            Budget::Unlimited => 1.0,
+            Budget::OfBase { share } => share,
+            Budget::PerSecond(_) => 0.0,
         };
-        self.capacity = capacity.max(2.0 * self.audience);
-        self.tokens = (self.tokens + income).min(self.capacity);
-        if self.triggers == OPENING {
-            self.tokens = self.tokens.max(FULL_AT_START * self.capacity);
-        }
-        // With a bucket near empty it does not fall: what little comes in would be spent at once, and never on the best.
-        let shortage = self.imbalance().max(0.0);
-        self.shift(income / self.audience * (shortage * shortage * shortage - 1.0));
+        self.pass(window, now);
+        self.earn(share * receivers);
     }
 
-    /// Buys a vector of this worth, if it is worth its price and there is something to pay with. `first` if it has not been
-    /// offered before.
-    pub(super) fn buys(&mut self, worth: f64, first: bool) -> bool {
-        if !self.accepts(worth) {
-            return false;
+    /// Lets time go on.
+    pub(super) fn pass(&mut self, window: f64, now: GlobalTime) {
+        let since = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
+        self.seconds += since;
+        self.income *= libm::exp(-since / window);
+        if let Budget::PerSecond(rate) = self.budget {
+            self.earn(rate * since);
         }
+    }
+
+    fn earn(&mut self, income: f64) {
+        self.income += income;
+        let repaid = self.owed.min(REPAID * income);
+        self.owed -= repaid;
+        let capacity = self.capacity();
+        self.tokens = (self.tokens + income - repaid).min(capacity + self.owed);
+        if self.triggers > OPENING {
+            self.shift(FOLLOW * self.answer() * income / (capacity + self.owed));
+        }
+    }
+
+    /// How much the bucket holds, without the loan: the income of a window, and at least what two triggers may take.
+    fn capacity(&self) -> f64 {
+        self.income.max(2.0 * self.audience)
+    }
+
+    /// The log-odds of the bucket's level against the level it should have: 0 there, large as it empties, negative as it fills.
+    fn answer(&self) -> f64 {
+        let level = ((self.tokens - self.owed) / self.capacity()).clamp(EMPTY, FULL);
+        libm::log((1.0 - level) / level * (LEVEL / (1.0 - LEVEL)))
+    }
+
+    fn shift(&mut self, by: f64) {
+        self.log = self.log.map(|log| (log + by).clamp(-MOST, MOST));
+    }
+
+    /// Makes the first price of what triggers are worth. What was not due to a change (not
+    /// `changed`) counts only as long as nothing else was offered.
+    pub(super) fn offered(&mut self, worth: f64, changed: bool) {
+        if !worth.is_finite() || self.offers >= OPENING * self.audience || !(changed || self.log.is_none()) {
+            return;
+        }
+        self.offers += 1.0;
+        let times = match self.budget {
+            Budget::OfBase { share } => 1.0 / share,
+            _ => FIRST_PRICE,
+        };
+        let log = libm::log(worth * times).clamp(-MOST, MOST);
+        let mean = self.log.get_or_insert(log);
+        *mean += (log - *mean) / self.offers;
+    }
+
+    /// Takes a token for a vector, if there is one.
+    pub(super) fn pay(&mut self) -> bool {
         let pays = self.tokens >= 1.0;
         if pays {
             self.tokens -= 1.0;
         }
-        if self.is_opening() {
-            self.learn(worth, pays);
-        } else if pays || first {
-            // What cannot be paid for shows that the price is too low, but the same offer must not say so twice.
-            self.shift(1.0 / self.audience);
-        }
         pays
     }
 
-    fn is_opening(&self) -> bool {
-        self.triggers < OPENING || self.log.is_none()
-    }
-
-    /// The price at the opening is the mean of what was paid of late.
-    fn learn(&mut self, worth: f64, paid: bool) {
-        if paid && worth.is_finite() {
-            self.bought += 1.0;
-            let log = libm::log(worth);
-            let mean = self.log.get_or_insert(log);
-            *mean += (log - *mean) / self.bought.min(OF_LATE);
+    /// Raises the price if an offer was worth more, and there was nothing to pay with.
+    pub(super) fn missed(&mut self, worth: f64) {
+        let times = worth / self.now();
+        if times > 1.0 {
+            self.shift(MISSED * libm::log(times).min(1.0));
         }
     }
 
-    /// Moves the price for so many triggers' worth of vectors more than there should be.
-    fn shift(&mut self, excess: f64) {
-        if !self.is_opening() {
-            let step = SLOW + FAST / (10.0 + self.triggers);
-            self.log = self.log.map(|log| (log + step * excess).clamp(-MOST, MOST));
-        }
-    }
-
-    /// Whether something is worth the price. A bucket that runs low makes everything dearer, a full one cheaper.
-    fn accepts(&self, worth: f64) -> bool {
-        let Some(log) = self.log.filter(|_| worth.is_finite() && !self.is_opening()) else { return true };
-        let imbalance = self.imbalance();
-        libm::log(worth) >= log + imbalance * imbalance * imbalance
-    }
-
-    /// From -1 for a full bucket to 1 for an empty one.
-    fn imbalance(&self) -> f64 {
-        1.0 - 2.0 * self.tokens / self.capacity.max(1.0)
+    /// Returns what part of the price something is worth; nothing if there is nothing to pay with.
+    pub(super) fn share_of(&self, worth: f64) -> f64 {
+        if self.tokens < 1.0 { 0.0 } else { worth / self.now() }
     }
 }
 
@@ -150,27 +203,56 @@ impl Price {
 mod tests {
     use super::*;
 
+    const WINDOW: f64 = 20.0;
+
+    fn buys(price: &mut Price, worth: f64) -> bool {
+        price.offered(worth, true);
+        let times = worth / price.now();
+        let bought = times >= 1.0 && price.pay();
+        if times >= 1.0 && !bought {
+            price.missed(worth);
+        }
+        bought
+    }
+
     #[test]
     fn the_bucket_is_never_overdrawn() {
         let mut price = Price::new(Budget::of_base(1, 3));
         let (mut paid, mut filled) = (0.0, 0.0);
         for i in 0..10_000u32 {
             if i % 7 == 0 {
-                price.refill(3.0, GlobalTime::from_millis(i64::from(i)));
+                price.trigger(3.0, WINDOW, GlobalTime::from_millis(i64::from(i)));
                 filled += 1.0;
             }
-            paid += f64::from(u8::from(price.buys(f64::INFINITY, true)));
-            assert!(price.tokens >= 0.0);
+            paid += f64::from(u8::from(buys(&mut price, f64::INFINITY)));
+            assert!(price.tokens >= 0.0 && paid <= filled);
         }
-        assert!(paid <= filled + BUCKET_TRIGGERS * FULL_AT_START + 1.0, "{paid} paid, {filled} filled");
+    }
+
+    /// Everybody asks for everything all the time: what was lent is spent at once, and then missing until it is paid back.
+    #[test]
+    fn a_loan_is_paid_back() {
+        let mut price = Price::new(Budget::of_base(1, 3));
+        price.lend(3.0, WINDOW);
+        let (mut paid, mut filled) = (0.0, 0.0);
+        for i in 0..1_000i64 {
+            price.trigger(3.0, WINDOW, GlobalTime::from_millis(i * 100));
+            filled += 1.0;
+            paid += (0..3).map(|_| f64::from(u8::from(buys(&mut price, f64::INFINITY)))).sum::<f64>();
+            assert!(paid <= filled + LENT * 3.0);
+        }
+        assert!(price.owed == 0.0 && paid <= filled && paid > 0.97 * filled, "{paid} of {filled}");
+        let tokens = price.tokens;
+        price.lend(3.0, WINDOW);
+        assert_eq!(price.tokens, tokens, "nothing is lent later on");
     }
 
     #[test]
     fn triggers_for_nobody_change_nothing() {
         let mut price = Price::new(Budget::of_base(1, 3));
-        (0..100).for_each(|i| price.refill(3.0, GlobalTime::from_millis(i)));
+        (0..100).for_each(|i| price.trigger(3.0, WINDOW, GlobalTime::from_millis(i)));
         let tokens = price.tokens;
-        price.refill(0.0, GlobalTime::from_millis(100));
+        price.trigger(0.0, WINDOW, GlobalTime::from_millis(100));
         assert_eq!(price.tokens, tokens);
     }
 
@@ -180,12 +262,51 @@ mod tests {
         let mut price = Price::new(Budget::of_base(1, 3));
         let mut sent = 0;
         for i in 0..6_000u32 {
-            price.refill(1.0, GlobalTime::from_millis(i64::from(i) * 100));
+            price.trigger(1.0, WINDOW, GlobalTime::from_millis(i64::from(i) * 100));
             let worth = libm::exp(2.0 * (f64::from(i) * 0.618_034 % 1.0));
-            sent += u32::from(price.buys(worth, true) && i >= 3_000);
+            sent += u32::from(buys(&mut price, worth) && i >= 3_000);
         }
-        assert!((900..1_100).contains(&sent), "{sent} of 3000");
+        assert!((970..1_030).contains(&sent), "{sent} of 3000");
         let log = libm::log(price.value());
         assert!((log - 4.0 / 3.0).abs() < 0.2, "{log}");
+    }
+
+    /// Worths rise fifty-fold after the opening: the price must not take minutes to follow, because until then tokens go to whatever
+    /// comes first.
+    #[test]
+    fn a_price_that_is_far_too_low_rises_within_seconds() {
+        let mut price = Price::new(Budget::of_base(1, 10));
+        let worth = |i: i64| libm::exp((i as f64 * 0.618_034) % 1.0) * if i < 100 { 1.0 } else { 50.0 };
+        for i in 0..250 {
+            price.trigger(3.0, WINDOW, GlobalTime::from_millis(i * 40));
+            for _ in 0..3 {
+                buys(&mut price, worth(i));
+            }
+        }
+        // Six seconds later.
+        assert!(price.now() > 50.0, "{}", price.now());
+    }
+
+    /// In every minute, also the first, and also where what is worth something comes and goes.
+    #[test]
+    fn what_may_be_spent_is_spent() {
+        for budget in [Budget::of_base(1, 3), Budget::of_base(1, 10), Budget::PerSecond(3.0)] {
+            let mut price = Price::new(budget);
+            let per_minute = match budget {
+                Budget::PerSecond(rate) => 60.0 * rate,
+                other => 600.0 * 3.0 * other.share_of_base(0.0),
+            };
+            for minute in 0..10 {
+                let mut sent = 0.0;
+                for i in 0..600 {
+                    price.trigger(3.0, WINDOW, GlobalTime::from_millis(60_000 * minute + 100 * i));
+                    let busy = if (i / 40) % 2 == 0 { 1.0 } else { 0.3 };
+                    let worths = [0.31, 0.73, 0.57].map(|x| busy * libm::exp(2.0 * (i as f64 * 0.618_034 + x) % 1.0));
+                    sent += worths.iter().filter(|worth| buys(&mut price, **worth)).count() as f64;
+                }
+                let share = sent / per_minute;
+                assert!((0.93..1.05).contains(&share), "{budget}: {share:.3} in minute {minute}");
+            }
+        }
     }
 }

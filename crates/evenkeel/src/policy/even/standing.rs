@@ -6,22 +6,29 @@ use crate::policy::weights::importance;
 use crate::time::GlobalTime;
 use alloc::vec::Vec;
 
-/// How long the past counts, in seconds.
-const MEMORY: f64 = 30.0;
-/// After so many seconds weights count half: a first impression is mostly chance.
-const FIRST_IMPRESSION: f64 = 15.0;
-/// No receiver counts as better off than this share of the mean: a weight of nothing would never be made good again.
+/// How steeply weights rise with errors, as long as the exchange rate allows it: errors that differ by a fifth are weighed 2.5 : 1.
+const STEEPNESS: f64 = 5.0;
+/// After so many windows weights count half: a first impression is mostly chance.
+const FIRST_IMPRESSION: f64 = 0.75;
+/// No receiver counts as better off than this share of the mean.
 const LEAST: f64 = 0.02;
 /// Differences of what so many vectors make count for little: where errors are small, one that comes late makes the best off the
 /// worst off, and to weigh such differences would make vectors come late in turn.
 const CHANCE: f64 = 6.0;
-/// How sharply weights lose their force as the worst off comes to be sent everything.
-const SATURATION: f64 = 4.0;
+/// For how many triggers of its own the share of vectors sent to everybody counts.
+const GENERAL: f64 = 10.0;
 
 /// What each receiver has suffered, over all entities, with the past fading.
+///
+/// A weight has two parts. One is the price of fairness: it rises with the receiver's error of late, and two receivers differ in it by
+/// the exchange rate at most. The other makes worths comparable at all: a vector that comes every T seconds improves the mean error by
+/// about (what it gains at arrival) x T / 2, so at equal gains it is worth more to a receiver that is served rarely. Without it the
+/// smallest mean would not be at an exchange rate of 1: far receivers gain more per vector, are served more often, and would be served
+/// more often than pays.
 #[derive(Clone, Debug)]
 pub(super) struct Standing {
-    exponent: f64,
+    /// The natural logarithm of the exchange rate: by how much weights may differ.
+    most: f64,
     receivers: Vec<Fared>,
     /// For how long this has been kept, in seconds.
     seconds: f64,
@@ -32,13 +39,13 @@ pub(super) struct Standing {
 #[derive(Clone, Copy, Debug)]
 struct Fared {
     host: HostId,
-    /// Errors with entities in its scope, added up over triggers.
+    /// Mean distances of late with entities in its scope, added up over triggers.
     errors: f64,
     /// Of so many triggers.
     triggers: f64,
+    weight: f64,
     /// Vectors sent to it.
     sent: f64,
-    weight: f64,
     /// Whether anything was ever in its scope: who sees nothing, like the owner of all there is, is no measure for others.
     sees: bool,
 }
@@ -51,9 +58,9 @@ impl Fared {
 }
 
 impl Standing {
-    /// Weights that grow with error to this power.
-    pub(super) fn new(exponent: f64) -> Self {
-        Self { exponent, receivers: Vec::new(), seconds: 0.0, last: None }
+    /// Weights that differ at most by the exchange rate.
+    pub(super) fn new(exchange_rate: f64) -> Self {
+        Self { most: libm::log(exchange_rate), receivers: Vec::new(), seconds: 0.0, last: None }
     }
 
     /// What errors of a receiver weigh; 1 at the mean.
@@ -61,51 +68,64 @@ impl Standing {
         self.receivers.get(receiver.0).map_or(1.0, |fared| fared.weight)
     }
 
-    /// A vector goes out to a receiver.
+    /// A trigger: takes note of how everybody fares with its entity, and weighs them anew. `price` is what a vector is worth at
+    /// present, in metre-seconds.
+    pub(super) fn triggered(&mut self, ledger: &Ledger, entity: EntityIndex, now: GlobalTime, price: f64) {
+        let window = ledger.window().as_secs_f64();
+        let since = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
+        let keep = libm::exp(-since / window);
+        self.seconds += since;
+        self.follow(ledger);
+        for (receiver, fared) in ledger.receivers().zip(&mut self.receivers) {
+            for sum in [&mut fared.errors, &mut fared.triggers, &mut fared.sent] {
+                *sum *= keep;
+            }
+            let pair = ledger.pair(entity, receiver);
+            let shown = pair.shown_for(now).as_secs_f64();
+            if pair.relevance().in_scope() && shown > 0.0 {
+                let counted = window * (1.0 - libm::exp(-shown / window));
+                fared.errors += importance(&pair) * pair.recent(now) / counted;
+                fared.triggers += 1.0;
+                fared.sees = true;
+            }
+        }
+        // Errors are means over entities and the window, and a vector is about one entity.
+        let entities = ledger.entity_count().max(1) as f64;
+        self.weigh(CHANCE * price / (entities * window), self.seconds / (self.seconds + FIRST_IMPRESSION * window));
+    }
+
+    /// Records a vector that goes to a receiver.
     pub(super) fn sent(&mut self, receiver: ReceiverIndex) {
         if let Some(fared) = self.receivers.get_mut(receiver.0) {
             fared.sent += 1.0;
         }
     }
 
-    /// A trigger: takes note of how everybody fares with its entity, and weighs them anew. `price` is what a vector is worth at
-    /// present.
-    pub(super) fn triggered(&mut self, ledger: &Ledger, entity: EntityIndex, now: GlobalTime, price: f64) {
-        let since = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
-        let keep = libm::exp(-since / MEMORY);
-        self.seconds += since;
-        self.follow(ledger);
-        for (receiver, fared) in ledger.receivers().zip(&mut self.receivers) {
-            (fared.errors, fared.triggers, fared.sent) =
-                (fared.errors * keep, fared.triggers * keep, fared.sent * keep);
-            let pair = ledger.pair(entity, receiver);
-            if pair.relevance().in_scope() {
-                fared.errors += importance(&pair) * pair.recent(now);
-                fared.triggers += 1.0;
-                fared.sees = true;
-            }
-        }
-        // Errors are means over entities, and a vector is about one.
-        self.weigh(CHANCE * price / ledger.entity_count().max(1) as f64);
-    }
-
-    fn weigh(&mut self, chance: f64) {
+    /// Weighs everybody. `known` is how much is known of how they fare, from 0 to 1.
+    fn weigh(&mut self, chance: f64, known: f64) {
         let mean = self.mean();
-        let exponent = self.force();
         let least = LEAST * mean + chance;
+        let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
         for fared in &mut self.receivers {
-            let ratio = if mean > 0.0 { (fared.error() + least) / (mean + least) } else { 1.0 };
-            fared.weight = libm::pow(ratio, exponent);
+            let ratio = if mean > 0.0 && fared.sees { (fared.error() + least) / (mean + least) } else { 1.0 };
+            fared.weight = STEEPNESS * known * libm::log(ratio);
+            (lowest, highest) = (lowest.min(fared.weight), highest.max(fared.weight));
+        }
+        // At the optimum, weights are what a metre of one may cost in metres of another.
+        let scale = if highest - lowest > self.most { self.most / (highest - lowest) } else { 1.0 };
+        let served = self.served();
+        for fared in &mut self.receivers {
+            let own = (fared.sent + GENERAL * served) / (fared.triggers + GENERAL);
+            let rarely = if own > 0.0 && fared.sees { served / own } else { 1.0 };
+            fared.weight = libm::exp(scale * fared.weight) * rarely;
         }
     }
 
-    /// The exponent in force. Whoever is sent everything cannot be helped any further: to weigh its errors higher would only
-    /// cost the others, so weights lose their force with the share of vectors that the worst off already gets.
-    fn force(&self) -> f64 {
-        let worst = self.receivers.iter().max_by(|a, b| a.error().total_cmp(&b.error()));
-        let served = worst.map_or(0.0, |worst| (worst.sent / worst.triggers.max(1.0)).min(1.0));
-        let known = self.seconds / (self.seconds + FIRST_IMPRESSION);
-        self.exponent * known * (1.0 - libm::pow(served, SATURATION))
+    /// The share of vectors that are sent, over all receivers.
+    fn served(&self) -> f64 {
+        let seeing = self.receivers.iter().filter(|fared| fared.sees);
+        let (sent, triggers) = seeing.fold((0.0, 0.0), |(s, t), fared| (s + fared.sent, t + fared.triggers));
+        if triggers > 0.0 { sent / triggers } else { 0.0 }
     }
 
     fn mean(&self) -> f64 {
@@ -119,7 +139,7 @@ impl Standing {
         self.receivers.truncate(ledger.receivers().len());
         for receiver in ledger.receivers() {
             let host = ledger.host(receiver);
-            let newcomer = Fared { host, errors, triggers: 1.0, sent: 0.0, weight: 1.0, sees: false };
+            let newcomer = Fared { host, errors, triggers: 1.0, weight: 1.0, sent: 0.0, sees: false };
             match self.receivers.get(receiver.0).map(|fared| fared.host) {
                 Some(known) if known == host => {}
                 Some(_) => match self.receivers.iter().skip(receiver.0).position(|fared| fared.host == host) {
@@ -129,5 +149,56 @@ impl Standing {
                 None => self.receivers.push(newcomer),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn weighed(exchange_rate: f64, errors: &[f64]) -> Vec<f64> {
+        let mut standing = Standing::new(exchange_rate);
+        let fared = |(i, errors): (u32, &f64)| Fared {
+            host: HostId(i),
+            errors: *errors,
+            triggers: 1.0,
+            weight: 1.0,
+            sent: 0.0,
+            sees: true,
+        };
+        standing.receivers = (0..).zip(errors).map(fared).collect();
+        standing.weigh(0.0, 1.0);
+        standing.receivers.iter().map(|fared| fared.weight).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn weights_differ_by_the_exchange_rate_at_most(
+            rate in 1.0..20.0f64, errors in prop::collection::vec(0.0..1e3f64, 1..9), scale in 1e-3..1e3f64,
+        ) {
+            let weights = weighed(rate, &errors);
+            let (least, most) = weights.iter().fold((f64::INFINITY, 0.0f64), |(l, m), w| (l.min(*w), m.max(*w)));
+            prop_assert!(most / least <= rate * (1.0 + 1e-9), "{weights:?}");
+            for (a, b) in errors.iter().zip(&weights).flat_map(|a| errors.iter().zip(&weights).map(move |b| (a, b))) {
+                prop_assert!(a.0 <= b.0 || a.1 >= b.1, "who is worse off weighs no less");
+            }
+            let scaled: Vec<f64> = errors.iter().map(|e| e * scale).collect();
+            let again = weighed(rate, &scaled);
+            prop_assert!(weights.iter().zip(&again).all(|(a, b)| (a / b - 1.0).abs() < 1e-6), "{weights:?} {again:?}");
+        }
+    }
+
+    #[test]
+    fn at_a_rate_of_one_everybody_weighs_the_same() {
+        assert!(weighed(1.0, &[1.0, 5.0, 20.0]).iter().all(|weight| *weight == 1.0));
+    }
+
+    /// Small differences are weighed in full.
+    #[test]
+    fn the_rate_is_a_limit_not_a_setting() {
+        let weights = weighed(10.0, &[1.0, 1.02]);
+        let ratio = weights[1] / weights[0];
+        assert!((1.09..1.11).contains(&ratio), "{ratio}");
     }
 }

@@ -8,20 +8,20 @@ use crate::time::{Duration, GlobalTime};
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-/// Up to these times since the last change, and these delays, things are told apart, in seconds.
-const AGES: [f64; 2] = [0.05, 0.3];
-const DELAYS: [f64; 3] = [0.1, 0.3, 0.6];
+/// Up to these times since the last change, and these delays, things are told apart: as multiples of how long motions last.
+const AGES: [f64; 2] = [0.1, 0.5];
+const DELAYS: [f64; 6] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
 /// So many choices are kept at most until their future has come.
 const MOST_PENDING: usize = 256;
 const GOLDEN: f64 = 0.618_033_988_75;
 /// Old lessons fade: about so many of each kind are remembered.
-const REMEMBERED: f64 = 500.0;
+const REMEMBERED: f64 = 2000.0;
 /// For how many lessons of its own kind the general rule counts.
 const GENERAL: f64 = 20.0;
 /// What a metre apart now, and one at arrival, gains at arrival as long as nothing is known.
 const PRIOR: Rule = Rule { now: 0.3, arrival: 0.4 };
 /// The least that a metre apart now counts for: what lasts must be told in the end.
-const LEAST: f64 = 0.1;
+const LEAST: f64 = 0.3;
 
 /// Two vectors of one entity between which a receiver's future lies: with the new one, or without.
 ///
@@ -40,16 +40,17 @@ pub(super) struct Choice<M> {
     pub(super) next: GlobalTime,
     /// The new one's kind of motion.
     pub(super) class: usize,
-    /// For how many seconds the entity has kept its course.
+    /// For how many seconds the entity has kept its course, and for how many motions last on average.
     pub(super) held: f64,
+    pub(super) lasts: f64,
     /// For how long receivers extrapolate.
     pub(super) max_age: Duration,
 }
 
 impl Choice<&Motion> {
     fn owned(&self) -> Choice<Motion> {
-        let Self { entity, new, old, now, arrival, next, class, held, max_age } = *self;
-        Choice { entity, new: (new.0, *new.1), old: (old.0, *old.1), now, arrival, next, class, held, max_age }
+        let Self { entity, new, old, now, arrival, next, class, held, lasts, max_age } = *self;
+        Choice { entity, new: (new.0, *new.1), old: (old.0, *old.1), now, arrival, next, class, held, lasts, max_age }
     }
 }
 
@@ -96,7 +97,7 @@ impl<M: Borrow<Motion>> Choice<M> {
 
     /// Which delays, and which kind of choice among those with such a delay.
     fn kind(&self) -> (usize, usize) {
-        let band = |bounds: &[f64], value: f64| bounds.iter().filter(|bound| value >= **bound).count();
+        let band = |bounds: &[f64], value: f64| bounds.iter().filter(|bound| value >= **bound * self.lasts).count();
         let delay = band(&DELAYS, self.arrival.since(self.now).as_secs_f64());
         (delay, band(&AGES, self.held) * CLASSES + self.class)
     }
@@ -252,6 +253,7 @@ mod tests {
             next: now + Duration::from_secs(1),
             class: 3,
             held,
+            lasts: 1.0,
             max_age: Duration::from_secs(10),
         }
     }
@@ -308,8 +310,8 @@ mod tests {
         let mut kept = [0; 8];
         let choice = choice(0.0, 500);
         let (new, old) = ((choice.new.0, &choice.new.1), (choice.old.0, &choice.old.1));
-        let Choice { entity, now, arrival, next, class, held, max_age, .. } = choice;
-        let lent = Choice { entity, new, old, now, arrival, next, class, held, max_age };
+        let Choice { entity, now, arrival, next, class, held, lasts, max_age, .. } = choice;
+        let lent = Choice { entity, new, old, now, arrival, next, class, held, lasts, max_age };
         for i in 0..8_000 {
             let before = experience.pending.len();
             experience.keep(&lent);
