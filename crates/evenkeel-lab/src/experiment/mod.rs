@@ -99,7 +99,7 @@ pub fn digest<T: Send>(
     let experiment = Experiment::new(settings, progress)?;
     let base = experiment.outcomes("base", Budget::Unlimited)?;
     let count = |outcomes: &[Outcome]| outcomes.iter().map(|outcome| outcome.vectors as f64).sum::<f64>();
-    let target = experiment.target(count(&base));
+    let target = experiment.target(count(&base), &|name| Ok(count(&experiment.outcomes(name, Budget::Unlimited)?)))?;
     let one = |name: &String| -> Result<(Digest<T>, f64)> {
         let (outcomes, budget, runs) = match name.as_str() {
             "base" => (base.clone(), Budget::Unlimited, 0),
@@ -175,17 +175,21 @@ impl<'a> Experiment<'a> {
         runs.par_iter().map(outcome).collect()
     }
 
-    /// How many vectors the budget allows, over all runs, if the base case sends so many.
-    fn target(&self, base: f64) -> f64 {
-        match self.settings.budget {
+    /// How many vectors the budget allows, over all runs, if the base case sends so many. A share of 1/k allows what `base/k` sends,
+    /// which is more than that share where lives are short: the first vector of a life goes to everybody under every policy.
+    fn target(&self, base: f64, sent_by: &dyn Fn(&str) -> Result<f64>) -> Result<f64> {
+        Ok(match self.settings.budget {
             Budget::Unlimited => base,
-            Budget::OfBase { share } => share * base,
+            Budget::OfBase { share } => {
+                let k = (1.0 / share).round();
+                if (k * share - 1.0).abs() < 1e-9 { sent_by(&format!("base/{k}"))? } else { share * base }
+            }
             Budget::PerSecond(rate) => {
                 let span = |fleet: &Fleet| fleet.span().1.since(fleet.span().0).as_secs_f64();
                 let seconds: f64 = self.runs().iter().map(|&(seed, fleet)| span(&self.scene(seed).fleets[fleet])).sum();
                 (rate * seconds).min(base)
             }
-        }
+        })
     }
 
     /// Seconds that one round of all runs of one policy simulates.
@@ -234,6 +238,25 @@ mod tests {
             let (sum, all) = (row.receivers.iter().map(|r| r.vectors).sum::<f64>(), row.vectors_sent);
             assert!((sum - all).abs() < 1e-6, "{sum} {all}");
         }
+    }
+
+    #[test]
+    fn a_share_allows_what_every_kth_vector_takes_firsts_of_lives_included() {
+        // A game of short lives: `base/10` sends clearly more than a tenth.
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/traces/bzflag-dense-b.csv.gz").into();
+        let settings = Settings {
+            source: Source::Trace { path, max_gap: 1.0, force: false },
+            policies: ["base", "base/10", "tolerance"].map(String::from).to_vec(),
+            budget: Budget::of_base(1, 10),
+            seconds: Some(60.0),
+            ..Settings::default()
+        };
+        let rows = run(&settings.over(&[100.0, 200.0], 0.0, 0.0), &|_| {}).unwrap().rows;
+        let [base, tenth, tolerance] = &rows[..] else { panic!("three policies") };
+        assert!(tenth.vectors_sent > 0.105 * base.vectors_sent, "{} {}", tenth.vectors_sent, base.vectors_sent);
+        assert_eq!(tolerance.vectors_allowed, Some(tenth.vectors_sent));
+        let ratio = tolerance.vectors_sent / tenth.vectors_sent;
+        assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
     }
 
     #[test]
