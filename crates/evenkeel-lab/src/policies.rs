@@ -29,7 +29,7 @@ pub fn make_policy(name: &str, own: &[Own], budget: Budget, seed: u64) -> Result
 
 /// Whether a policy spends as much as its budget says, and not what its name says.
 pub fn takes_budget(name: &str, own: &[Own]) -> bool {
-    let families = ["lottery", "credits", "tolerance", "even"];
+    let families = ["lottery", "credits", "tolerance", "accumulator", "tang-zhou", "even"];
     own.iter().any(|own| own.name == name) || families.iter().any(|family| name.starts_with(family))
 }
 

@@ -14,12 +14,15 @@
 //! | [`Lottery`] | receivers are drawn, with the odds of what they deserve |
 //! | [`Credits`] | receivers take turns, the more often the more they deserve |
 //! | [`Tolerant`] | everybody gets every vector, but fewer become due |
+//! | [`BestFirst`] | updates are ranked and the best are sent: [`Accumulator`] as in game engines, [`TangZhou`] |
 //! | [`Even`] | whoever gains most by a vector, weighted by what it has suffered: our own |
 //!
 //! What receivers deserve is a matter of [`Weights`]; how much there is to hand out, of a [`Budget`]. [`by_name`] makes any of
 //! them. Where the papers leave room or contradict themselves, each policy says how it reads them.
 
+mod accumulator;
 mod base;
+mod best_first;
 mod budget;
 mod credits;
 mod even;
@@ -29,10 +32,13 @@ mod registry;
 mod schedule;
 mod schedule_paper;
 mod table;
+mod tang_zhou;
 mod tolerance;
 mod weights;
 
+pub use accumulator::Accumulator;
 pub use base::{Base, EveryKth};
+pub use best_first::{BestFirst, Priority, Update};
 pub use budget::{Budget, BudgetError, Spent};
 pub use credits::Credits;
 pub use even::Even;
@@ -40,6 +46,7 @@ pub use lottery::Lottery;
 pub use registry::{NAMES, UnknownPolicy, by_name};
 pub use schedule::{Schedule, StillHeld};
 pub use schedule_paper::SchedulePaper;
+pub use tang_zhou::TangZhou;
 pub use tolerance::Tolerant;
 pub use weights::{Instantaneous, LastSent, Past, Readings, Scales, Scope, Share, Weights, frequencies};
 

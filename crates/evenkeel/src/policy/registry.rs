@@ -1,8 +1,8 @@
 //! Policies by name.
 
 use super::{
-    Base, Budget, Credits, Even, EveryKth, Lottery, Policy, Readings, Schedule, SchedulePaper, Scope, StillHeld,
-    Tolerant, Weights,
+    Accumulator, Base, BestFirst, Budget, Credits, Even, EveryKth, Lottery, Policy, Readings, Schedule, SchedulePaper,
+    Scope, StillHeld, TangZhou, Tolerant, Weights,
 };
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -39,6 +39,9 @@ pub const NAMES: &[(&str, &str)] = &[
     ("credits-total", "credits-pa, by the error over all entities of the sender"),
     ("credits-fixed", "in turns, everybody alike"),
     ("tolerance", "fewer triggers, each to everybody"),
+    ("accumulator", "as game engines do: importance times time since sent, best first into every packet"),
+    ("accumulator-distance", "the same by importance times distance"),
+    ("tang-zhou", "best first by distance at arrival times time since the last update (Tang & Zhou 2010)"),
     ("even", "our own: to those who gain most, the worse off first, at one price; even:2"),
     ("even:1", "the same, with the smallest mean: nobody's error counts for more than another's"),
     (
@@ -48,8 +51,8 @@ pub const NAMES: &[(&str, &str)] = &[
     ("even:10", "the same, almost whatever it costs"),
 ];
 
-/// The policy with this name, see [`NAMES`]; or any mix of the three weights, as in `credits-2:1:0` (PA:PI:PT). The budget is that of `lottery`, `credits` and `tolerance`, the seed that of
-/// `lottery`; the others have no use for them.
+/// The policy with this name, see [`NAMES`]; or any mix of the three weights, as in `credits-2:1:0` (PA:PI:PT). The budget is that of
+/// `lottery`, `credits`, `tolerance`, `accumulator`, `tang-zhou` and `even`, the seed that of `lottery`; the others have no use for them.
 ///
 /// ```
 /// use evenkeel::policy::{Budget, by_name};
@@ -88,6 +91,9 @@ pub fn by_name(name: &str, budget: Budget, seed: u64) -> Result<Box<dyn Policy>,
         "credits-total" => credits(total),
         "credits-fixed" => credits(Weights::EVEN),
         "tolerance" => Box::new(Tolerant::new(budget)),
+        "accumulator" => Box::new(BestFirst::new(Accumulator::by_time(), budget)),
+        "accumulator-distance" => Box::new(BestFirst::new(Accumulator::by_distance(), budget)),
+        "tang-zhou" => Box::new(BestFirst::new(TangZhou, budget)),
         "even" => Box::new(Even::new(budget)),
         _ => match mix(name) {
             Some(("lottery", weights)) => lottery(weights),
