@@ -13,6 +13,8 @@ use alloc::vec::Vec;
 const OBSERVED: i64 = 2;
 /// How often vectors of others are looked at again if the budget comes in with time: the usual network tick of an engine.
 const TICK: Duration = Duration::from_micros(16_667);
+/// So much of a vector is a whole one: three thirds are one, whatever rounding did to them.
+const WHOLE: f64 = 1.0 - 1e-9;
 
 /// A priority for an update of an entity at a receiver: the larger, the sooner it is sent. [`BestFirst`] makes a policy of it.
 pub trait Priority: Send {
@@ -168,7 +170,7 @@ impl<P: Priority> BestFirst<P> {
 
     fn pay(&mut self, ledger: &Ledger, receiver: ReceiverIndex) -> bool {
         let slots = self.slots(ledger, receiver);
-        let pays = slots.free >= 1.0 - 1e-9;
+        let pays = slots.free >= WHOLE;
         if pays {
             slots.free -= 1.0;
         }
@@ -193,8 +195,9 @@ impl<P: Priority> BestFirst<P> {
 
     /// Returns the priority of an entity at a receiver, if there is anything to send.
     fn priority(&self, ledger: &Ledger, entity: EntityIndex, pair: PairView<'_>, now: GlobalTime) -> Option<f64> {
-        let (number, generated, motion) = pair.reference_motion()?;
         let newest = ledger.newest(entity)?;
+        // All that it was sent was lost.
+        let Some((number, generated, motion)) = pair.reference_motion() else { return Some(f64::INFINITY) };
         let known = self.entities.get(entity.0)?;
         let observed = if known.is_observed(now) { known.motion.as_ref() } else { None };
         let changed = match observed {
@@ -224,8 +227,7 @@ impl<P: Priority> BestFirst<P> {
 
     /// Chooses the best of what is ranked, as many as may be sent to this receiver, or to all.
     fn choose_best(&mut self, free: f64) {
-        // A whole number stays one, whatever rounding did to it.
-        let most = libm::floor(free + 1e-9).max(0.0) as usize;
+        let most = libm::floor(free + (1.0 - WHOLE)).max(0.0) as usize;
         if most < self.ranked.len() {
             let order = |a: &(f64, EntityIndex, ReceiverIndex), b: &(f64, EntityIndex, ReceiverIndex)| {
                 b.0.total_cmp(&a.0).then((a.1.0, a.2.0).cmp(&(b.1.0, b.2.0)))
@@ -243,7 +245,7 @@ impl<P: Priority> BestFirst<P> {
         self.ranked.clear();
         for receiver in ledger.receivers() {
             let slots = *self.slots(ledger, receiver);
-            if slots.free < 1.0 - 1e-9 && slots.sees {
+            if slots.free < WHOLE && slots.sees {
                 continue;
             }
             let sees = self.rank(ledger, receiver, now);
@@ -361,7 +363,7 @@ impl<P: Priority> Policy for BestFirst<P> {
         let range = self.chosen_of(entity);
         range.into_iter().any(|place| {
             let (_, receiver) = self.chosen[place];
-            ledger.pair(entity, receiver).relevance().in_scope() && self.slots(ledger, receiver).free >= 1.0 - 1e-9
+            ledger.pair(entity, receiver).relevance().in_scope() && self.slots(ledger, receiver).free >= WHOLE
         })
     }
 
@@ -414,6 +416,322 @@ impl<P: Priority> Policy for BestFirst<P> {
         self.chosen.retain(|(chosen, _)| *chosen != entity);
         if let Some(known) = self.entities.get_mut(entity.0) {
             *known = Entity::default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::Relevance;
+    use crate::policy::{Accumulator, Spent, TangZhou, by_name};
+    use crate::{EntityId, HostId, Pose, Receiver, ReceiverConfig, Sender, SenderConfig, Threshold, Vec3};
+    use std::boxed::Box;
+    use std::vec;
+
+    const NAMES: [&str; 3] = ["accumulator", "accumulator-distance", "tang-zhou"];
+    const THRESHOLD: f64 = 0.1;
+
+    /// Over a network without delay, receipts and all.
+    struct World {
+        sender: Sender,
+        hosts: Vec<Receiver>,
+        /// Whether nothing arrives.
+        cut: bool,
+        now: GlobalTime,
+        entities: u32,
+        receivers: u32,
+        /// When each pair was sent something, entity by entity.
+        sent: Vec<Vec<GlobalTime>>,
+    }
+
+    impl World {
+        fn new(policy: Box<dyn Policy>, entities: u32, receivers: u32, threshold: Threshold) -> Self {
+            let config = SenderConfig { policy, ..SenderConfig::default() };
+            let (mut sender, now) = (Sender::new(config).unwrap(), GlobalTime::ZERO);
+            let host = |_| {
+                let mut receiver = Receiver::new(ReceiverConfig::default()).unwrap();
+                receiver.add_sender(HostId(99), sender.agreement(), now).unwrap();
+                receiver
+            };
+            let hosts = (0..receivers).map(host).collect();
+            (0..receivers).for_each(|host| sender.add_receiver(HostId(host), now).unwrap());
+            (0..entities).for_each(|i| sender.add_entity(EntityId(i), threshold, now).unwrap());
+            let sent = vec![Vec::new(); (entities * receivers) as usize];
+            Self { sender, hosts, cut: false, now, entities, receivers, sent }
+        }
+
+        /// One in which nothing is ever due.
+        fn without_triggers(policy: Box<dyn Policy>, entities: u32, receivers: u32) -> Self {
+            let threshold = Threshold::within(1e6).turning(10.0).at_least_every(Duration::from_secs(1_000_000));
+            Self::new(policy, entities, receivers, threshold)
+        }
+
+        fn sent(&self, entity: u32, receiver: u32) -> &[GlobalTime] {
+            &self.sent[(entity * self.receivers + receiver) as usize]
+        }
+
+        /// Sends what is due and takes note of it, then lets 20 ms pass.
+        fn transmit(&mut self) {
+            self.deliver();
+            for i in 0..self.entities * self.receivers {
+                let (entity, receiver) = ((i / self.receivers) as usize, (i % self.receivers) as usize);
+                let pair = self.sender.ledger().pair(EntityIndex(entity), ReceiverIndex(receiver));
+                if pair.last_sent().is_some_and(|(_, at)| at == self.now) {
+                    self.sent[i as usize].push(self.now);
+                }
+            }
+            self.now += Duration::from_millis(20);
+        }
+
+        fn deliver(&mut self) {
+            self.sender.handle_timeout(self.now);
+            while let Some(datagram) = self.sender.poll_transmit(self.now) {
+                if !self.cut {
+                    self.hosts[datagram.to.0 as usize].handle_datagram(HostId(99), datagram.bytes, self.now).unwrap();
+                }
+            }
+            for (host, receiver) in (0..).zip(&mut self.hosts) {
+                while let Some(receipt) = receiver.poll_transmit(self.now) {
+                    // One that has left is no longer heard.
+                    self.sender.handle_datagram(HostId(host), receipt.bytes, self.now).ok();
+                }
+            }
+        }
+
+        fn drive(&mut self, seconds: i64, pose: impl Fn(u32, f64) -> Pose) {
+            for _ in 0..seconds * 50 {
+                for i in 0..self.entities {
+                    self.sender.observe(EntityId(i), pose(i, self.now.as_secs_f64()), self.now).unwrap();
+                }
+                self.transmit();
+            }
+        }
+    }
+
+    fn named(name: &str, budget: Budget) -> Box<dyn Policy> {
+        by_name(name, budget, 0).unwrap()
+    }
+
+    /// All on circles of their own.
+    fn circling(i: u32, t: f64) -> Pose {
+        let heading = t + f64::from(i);
+        Pose::at(Vec3::from_heading(heading) * (10.0 + f64::from(i))).moving(Vec3::from_heading(heading + 1.57) * 10.0)
+    }
+
+    /// Everything is where its receivers last heard of it, and goes away from there at a speed of its own that it does not tell.
+    fn creeping(i: u32, t: f64) -> Pose {
+        Pose::at(Vec3::new(t * f64::from(1 + 3 * i), 0.0, 0.0)).moving(Vec3::ZERO)
+    }
+
+    fn spend(name: &str, budget: Budget, seconds: i64) -> Spent {
+        let mut world = World::new(named(name, budget), 5, 3, Threshold::within(THRESHOLD));
+        world.drive(seconds, circling);
+        world.sender.ledger().spent()
+    }
+
+    #[test]
+    fn the_budget_is_kept_in_the_long_run() {
+        for name in NAMES {
+            for k in [2, 3, 6, 10] {
+                let spent = spend(name, Budget::of_base(1, k), 200);
+                // First vectors are for free.
+                let share = (spent.vectors - 15) as f64 / (spent.due - 15) as f64 * f64::from(k);
+                assert!((0.99..=1.0).contains(&share), "{name} 1/{k}: {share} {spent:?}");
+            }
+            let rate = (spend(name, Budget::PerSecond(8.0), 200).vectors - 15) as f64 / 200.0;
+            assert!((7.9..=8.0).contains(&rate), "{name}: {rate}/s");
+        }
+    }
+
+    #[test]
+    fn all_of_it_is_the_base_case() {
+        for name in NAMES {
+            let spent = spend(name, Budget::Unlimited, 20);
+            assert_eq!(spent.vectors, spent.due, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_sent_between_triggers_is_made_at_that_moment() {
+        for name in NAMES {
+            let mut world = World::without_triggers(named(name, Budget::PerSecond(3.0)), 1, 1);
+            world.drive(20, circling);
+            let ledger = world.sender.ledger();
+            assert!(world.sent(0, 0).len() > 50, "{name}: {:?}", world.sent(0, 0));
+            let (number, sent) = ledger.pair(EntityIndex(0), ReceiverIndex(0)).last_sent().unwrap();
+            let vector = ledger.vector(EntityIndex(0), number).unwrap();
+            assert!(
+                sent.since(vector.generated) < Duration::from_millis(2),
+                "{name}: {}",
+                sent.since(vector.generated)
+            );
+        }
+    }
+
+    /// What counts three times as much is sent three times as often.
+    #[test]
+    fn an_accumulator_serves_in_proportion_to_importance() {
+        let policy = BestFirst::new(Accumulator::by_time(), Budget::PerSecond(4.0));
+        let mut world = World::without_triggers(Box::new(policy), 2, 1);
+        world.sender.set_relevance(EntityId(1), HostId(0), Relevance::Weight(3.0), world.now).unwrap();
+        world.drive(100, circling);
+        let ratio = world.sent(1, 0).len() as f64 / world.sent(0, 0).len() as f64;
+        assert!((2.8..3.2).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn an_accumulator_starves_nobody() {
+        let policy = BestFirst::new(Accumulator::by_time(), Budget::PerSecond(30.0));
+        let mut world = World::without_triggers(Box::new(policy), 20, 3);
+        world.drive(60, circling);
+        // Sixty pairs, 30 vectors per second: every pair's turn comes every 2 s, but for the first of 50 ticks.
+        let gaps = world.sent.iter().flat_map(|times| times.windows(2).map(|two| two[1].since(two[0])));
+        let longest = gaps.max().unwrap();
+        assert!(longest < Duration::from_millis(2_500), "{longest}");
+        assert!(
+            world.sent.iter().all(|times| times.len() > 25),
+            "{:?}",
+            world.sent.iter().map(Vec::len).collect::<Vec<_>>()
+        );
+    }
+
+    /// Speeds are 1 and 4. By distance, both are sent at the same distance, one about four times as often as the other (three times,
+    /// because there is one vector every 200 ms). By distance and time, the square root of that.
+    #[test]
+    fn what_is_farthest_off_comes_first() {
+        let ratio = |policy: Box<dyn Policy>| {
+            let mut world = World::without_triggers(policy, 2, 1);
+            world.drive(100, creeping);
+            world.sent(1, 0).len() as f64 / world.sent(0, 0).len() as f64
+        };
+        let budget = Budget::PerSecond(5.0);
+        let distance = ratio(Box::new(BestFirst::new(Accumulator::by_distance(), budget)));
+        assert!((2.9..4.1).contains(&distance), "{distance}");
+        let tang_zhou = ratio(Box::new(BestFirst::new(TangZhou, budget)));
+        assert!((1.9..2.1).contains(&tang_zhou), "{tang_zhou}");
+    }
+
+    /// One packet each, or one pool for all: receivers at different importance.
+    #[test]
+    fn receivers_have_a_packet_each_or_share_one_pool() {
+        let counts = |name: &str| {
+            let mut world = World::without_triggers(named(name, Budget::PerSecond(10.0)), 3, 2);
+            for i in 0..3 {
+                world.sender.set_relevance(EntityId(i), HostId(1), Relevance::Weight(9.0), world.now).unwrap();
+            }
+            world.drive(60, circling);
+            [0, 1].map(|r| (0..3).map(|e| world.sent(e, r).len() as i64).sum::<i64>())
+        };
+        for name in ["accumulator", "accumulator-distance"] {
+            let [one, other] = counts(name);
+            assert!((one - other).abs() <= 3, "{name}: {one} and {other}");
+        }
+        let [one, other] = counts("tang-zhou");
+        assert!(other > 2 * one, "{one} and {other}");
+    }
+
+    #[test]
+    fn nothing_is_sent_or_saved_for_what_is_out_of_scope() {
+        for name in NAMES {
+            let mut world = World::without_triggers(named(name, Budget::PerSecond(6.0)), 3, 3);
+            for i in 0..3 {
+                world.sender.set_relevance(EntityId(i), HostId(2), Relevance::OutOfScope, world.now).unwrap();
+            }
+            world.sender.set_relevance(EntityId(0), HostId(1), Relevance::OutOfScope, world.now).unwrap();
+            world.drive(60, circling);
+            for (entity, receiver) in [(0, 1), (0, 2), (1, 2), (2, 2)] {
+                assert!(world.sent(entity, receiver).is_empty(), "{name}: {entity} to {receiver}");
+            }
+            let all: usize = world.sent.iter().map(Vec::len).sum();
+            assert!((355..=366).contains(&all), "{name}: {all}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_move_costs_nothing() {
+        for name in NAMES {
+            let mut world = World::new(named(name, Budget::of_base(1, 3)), 2, 2, Threshold::within(THRESHOLD));
+            let pose =
+                |i, t| if i == 0 { Pose::at(Vec3::new(0.3, 0.7, 0.1)).moving(Vec3::ZERO) } else { circling(i, t) };
+            world.drive(60, pose);
+            assert!(world.sent(0, 0).len() <= 3 && world.sent(1, 0).len() > 100, "{name}: {:?}", world.sent(0, 0));
+        }
+    }
+
+    /// A server that only passes on: within the budget, and the best of what it has.
+    #[test]
+    fn a_relay_keeps_its_budget() {
+        for name in NAMES {
+            let mut world = World::new(named(name, Budget::of_base(1, 3)), 4, 3, Threshold::within(THRESHOLD));
+            for tick in 0..5_000u32 {
+                let i = tick % 4;
+                let motion = circling(i, world.now.as_secs_f64()).motion(Default::default());
+                world.sender.relay(EntityId(i), &motion, world.now, world.now).unwrap();
+                world.transmit();
+            }
+            let spent = world.sender.ledger().spent();
+            let share = (spent.vectors - 12) as f64 / (spent.due - 12) as f64 * 3.0;
+            assert!((0.99..=1.0).contains(&share), "{name}: {share}");
+            assert!(world.sent.iter().all(|times| times.len() > 100), "{name}");
+        }
+    }
+
+    /// It repeats the newest vector when there is room for it, to receivers that lack it, and once.
+    #[test]
+    fn a_relay_sends_later_what_did_not_fit() {
+        for name in NAMES {
+            let mut world = World::new(named(name, Budget::PerSecond(3.0)), 1, 3, Threshold::within(THRESHOLD));
+            for _ in 0..2 {
+                let motion = circling(0, 100.0 * world.now.as_secs_f64()).motion(Default::default());
+                world.sender.relay(EntityId(0), &motion, world.now, world.now).unwrap();
+                world.transmit();
+            }
+            assert!((0..3).all(|r| world.sent(0, r).len() == 1), "{name}: {:?}", world.sent);
+            (0..100).for_each(|_| world.transmit());
+            assert!((0..3).all(|r| world.sent(0, r).len() == 2), "{name}: {:?}", world.sent);
+            assert_eq!(world.sender.poll_timeout().filter(|at| *at < world.now), None, "{name}");
+        }
+    }
+
+    /// What was lost is sent again, within the budget.
+    #[test]
+    fn losses_are_made_up_for() {
+        for name in NAMES {
+            let mut world = World::new(named(name, Budget::PerSecond(3.0)), 1, 1, Threshold::within(THRESHOLD));
+            let motion = |t: f64| circling(0, t).motion(Default::default());
+            world.sender.relay(EntityId(0), &motion(0.0), world.now, world.now).unwrap();
+            (0..50).for_each(|_| world.transmit());
+            world.cut = true;
+            world.sender.relay(EntityId(0), &motion(1.0), world.now, world.now).unwrap();
+            (0..50).for_each(|_| world.transmit());
+            world.cut = false;
+            (0..200).for_each(|_| world.transmit());
+            let pair = world.sender.ledger().pair(EntityIndex(0), ReceiverIndex(0));
+            let newest = world.sender.ledger().newest(EntityIndex(0)).unwrap();
+            assert_eq!(pair.last_received().map(|(number, _)| number), Some(newest.number), "{name}");
+            let sent = world.sent(0, 0).len();
+            assert!((3..10).contains(&sent) && world.sender.ledger().spent().resent == 0, "{name}: {sent}");
+        }
+    }
+
+    #[test]
+    fn receivers_and_entities_may_leave() {
+        for name in NAMES {
+            let mut world = World::new(named(name, Budget::of_base(1, 2)), 3, 3, Threshold::within(THRESHOLD));
+            world.drive(5, circling);
+            world.sender.remove_receiver(HostId(0)).unwrap();
+            world.sender.remove_entity(EntityId(1), world.now).unwrap();
+            let before = world.sender.ledger().spent();
+            for _ in 0..2_000 {
+                for i in [0, 2] {
+                    world.sender.observe(EntityId(i), circling(i, world.now.as_secs_f64()), world.now).unwrap();
+                }
+                world.deliver();
+                world.now += Duration::from_millis(20);
+            }
+            let share = world.sender.ledger().spent().since(&before).share_of_base();
+            assert!((0.48..0.52).contains(&share), "{name}: {share}");
         }
     }
 }
