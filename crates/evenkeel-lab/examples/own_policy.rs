@@ -51,7 +51,7 @@ impl Policy for Farthest {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let rivals = ["base", "base/3", "credits", "tolerance", "even", FARTHEST.name];
+    let rivals = ["base", "base/3", "credits", "tolerance", "accumulator", "tang-zhou", "even", FARTHEST.name];
     let settings = Settings {
         policies: rivals.map(str::to_owned).to_vec(),
         own: vec![FARTHEST],

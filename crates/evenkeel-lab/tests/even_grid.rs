@@ -51,11 +51,12 @@ impl Cell {
 
     fn rows(&self) -> Vec<Row> {
         let seeds = if matches!(self.moves.source, Source::Motion { .. }) { 3 } else { 1 };
+        let base = format!("base/{}", self.budget);
         let policies =
-            [format!("base/{}", self.budget), "tolerance".into(), "credits".into(), "even:1".into(), "even".into()];
+            [&base, "tolerance", "credits", "even:1", "even", "accumulator", "accumulator-distance", "tang-zhou"];
         let mut settings = Settings {
             source: self.moves.source.clone(),
-            policies: policies.to_vec(),
+            policies: policies.map(String::from).to_vec(),
             budget: Budget::of_base(1, self.budget),
             seeds,
             seconds: Some(120.0),
@@ -68,7 +69,8 @@ impl Cell {
     /// A line of the table, and what is missed.
     fn judge(&self) -> (String, Vec<String>) {
         let rows = self.rows();
-        let [base, tolerance, credits, efficient, even] = &rows[..] else { panic!("five policies") };
+        // The others are rivals from practice and from the literature: shown, without limits.
+        let [base, tolerance, credits, efficient, even, ..] = &rows[..] else { panic!("five policies") };
         let of_base =
             |row: &Row| format!("{:.3} / {:.3} / {:.3}", row.mean / base.mean, row.std / base.std, row.max / base.max);
         let cells: Vec<String> = rows[1..].iter().map(of_base).collect();
@@ -91,7 +93,9 @@ impl Cell {
 /// Judges cells and prints their table. No more than so many limits may be missed.
 fn judge(cells: &[Cell], may_miss: usize) {
     let judged: Vec<(String, Vec<String>)> = cells.par_iter().map(Cell::judge).collect();
-    println!("| mean / std / max, of base/k | tolerance | credits | even:1 | even |\n|---|---|---|---|---|");
+    println!(
+        "| mean / std / max, of base/k | tolerance | credits | even:1 | even | accumulator | accumulator-distance | tang-zhou |\n|---|---|---|---|---|---|---|---|"
+    );
     judged.iter().for_each(|(line, _)| println!("{line}"));
     let missed: Vec<&String> = judged.iter().flat_map(|(_, missed)| missed).collect();
     println!("{} of {} cells miss something", judged.iter().filter(|(_, m)| !m.is_empty()).count(), cells.len());

@@ -15,7 +15,7 @@ use crate::experiment::Settings;
 use anyhow::Result;
 
 /// Everything that is compared here: all vectors, a third of them to all, and a third of them to whom a policy chooses.
-const POLICIES: [&str; 16] = [
+const POLICIES: [&str; 19] = [
     "base",
     "base/3",
     "lottery-pa",
@@ -31,6 +31,9 @@ const POLICIES: [&str; 16] = [
     "credits-mix",
     "credits-case5",
     "tolerance",
+    "accumulator",
+    "accumulator-distance",
+    "tang-zhou",
     "even",
 ];
 /// Whose errors are shown receiver by receiver in the course of time.

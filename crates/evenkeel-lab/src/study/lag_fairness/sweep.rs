@@ -15,8 +15,18 @@ pub(super) const NEAR_MS: [f64; 8] = [20.0, 53.0, 86.0, 119.0, 152.0, 185.0, 218
 pub(super) const PLAYABLE_MS: f64 = 100.0;
 pub(super) const MOTIONS: [Motion; 2] = [Motion::Tank, Motion::TankInertia];
 /// All vectors; every third; holding back; and a third to whom a policy chooses, or of a coarser path.
-pub(super) const POLICIES: [&str; 7] =
-    ["base", "base/3", "schedule-drop", "schedule-drop-projected", "credits", "tolerance", "even"];
+pub(super) const POLICIES: [&str; 10] = [
+    "base",
+    "base/3",
+    "schedule-drop",
+    "schedule-drop-projected",
+    "credits",
+    "tolerance",
+    "accumulator",
+    "accumulator-distance",
+    "tang-zhou",
+    "even",
+];
 const LAGS_MS: [f64; 8] = [0.0, 25.0, 50.0, 100.0, 150.0, 200.0, 250.0, 400.0];
 /// Where delays are that long, lags may be too.
 const FAR_LAGS_MS: [f64; 2] = [500.0, 800.0];

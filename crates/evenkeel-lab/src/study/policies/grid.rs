@@ -13,7 +13,16 @@ const BUDGETS: [u32; 4] = [2, 3, 6, 10];
 /// The papers' budget.
 const THIRD: u32 = 3;
 /// What is compared, beside the base case and every k-th of its vectors.
-const POLICIES: [&str; 5] = ["schedule-drop-projected", "lottery-pi", "credits", "tolerance", "even"];
+const POLICIES: [&str; 8] = [
+    "schedule-drop-projected",
+    "lottery-pi",
+    "credits",
+    "tolerance",
+    "accumulator",
+    "accumulator-distance",
+    "tang-zhou",
+    "even",
+];
 
 /// Who listens.
 #[derive(Clone, Copy, Debug, PartialEq)]

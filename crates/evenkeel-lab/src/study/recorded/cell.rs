@@ -13,7 +13,16 @@ use rayon::prelude::*;
 /// Games recorded frame by frame: true paths.
 pub(super) const GAMES: [&str; 2] = ["bzflag-dense-a", "bzflag-dense-b"];
 /// What is compared, beside the base case and every k-th of its vectors.
-pub(super) const POLICIES: [&str; 5] = ["schedule-drop-projected", "lottery-pi", "credits", "tolerance", "even"];
+pub(super) const POLICIES: [&str; 8] = [
+    "schedule-drop-projected",
+    "lottery-pi",
+    "credits",
+    "tolerance",
+    "accumulator",
+    "accumulator-distance",
+    "tang-zhou",
+    "even",
+];
 /// Who tells about the players, and within which budgets: one in so many of the base case's vectors.
 const SENDERS: [(Senders, &[u32]); 2] = [(Senders::One, &[THIRD, 6]), (Senders::Each, &[THIRD])];
 /// The papers' budget.
