@@ -6,7 +6,8 @@
 //! - [`study`]: experiments by name, and the papers' claims that they check;
 //! - [`audit`]: whether a game is fair, from its own logs;
 //! - [`advice`]: which lag and which policy to choose for a game;
-//! - [`clairvoyant`]: the best that anybody could do who knew the future;
+//! - [`bound`]: a lower bound on the mean error, for every policy;
+//! - [`clairvoyant`]: the best choice among the base case's vectors, by somebody who knows the future;
 //! - [`policies`]: policies by name;
 //! - [`recorder`]: recordings of runs, written and read;
 //! - [`workload`]: what moves, synthetic or recorded;
@@ -17,6 +18,7 @@
 pub mod advice;
 pub mod audit;
 pub mod bench;
+pub mod bound;
 pub mod clairvoyant;
 pub mod clock;
 pub mod comparison;

@@ -117,6 +117,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "S", help_heading = "Showing")]
     extrapolate_s: Option<f64>,
 
+    /// Also print a lower bound on the mean export error, which holds for every policy that sends as many vectors, and the share of
+    /// the gap between `tolerance` and the bound that each policy closes. Needs constant delays and the global clock.
+    #[arg(long, help_heading = "Runs and results")]
+    bound: bool,
     /// Average over so many seeds.
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Runs and results")]
     seeds: u64,
@@ -182,6 +186,7 @@ impl Arguments {
             seeds: self.seeds,
             seed: self.seed,
             seconds: self.seconds,
+            bound: self.bound,
         };
         settings.check()?;
         Ok(settings)

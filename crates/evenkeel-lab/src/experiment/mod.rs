@@ -1,5 +1,6 @@
 //! The comparison of policies on one's own data: all of them on the same triggers and the same delays.
 
+mod limit;
 mod rows;
 mod settings;
 mod trim;
@@ -113,7 +114,10 @@ pub fn digest<T: Send>(
         let seeds = outcomes.chunks((outcomes.len() / experiment.seeds.len()).max(1)).map(of).collect();
         Ok((Digest { row, seeds }, experiment.seconds() * f64::from(runs)))
     };
-    let digests: Vec<(Digest<T>, f64)> = settings.policies.par_iter().map(one).collect::<Result<_>>()?;
+    let mut digests: Vec<(Digest<T>, f64)> = settings.policies.par_iter().map(one).collect::<Result<_>>()?;
+    if settings.bound {
+        limit::add(&experiment, &base, digests.iter_mut().map(|(digest, _)| &mut digest.row).collect())?;
+    }
     let simulated = experiment.seconds() + digests.iter().map(|(_, seconds)| seconds).sum::<f64>();
     Ok((digests.into_iter().map(|(digest, _)| digest).collect(), simulated))
 }

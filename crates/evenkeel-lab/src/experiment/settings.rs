@@ -1,5 +1,6 @@
 //! What to compare, and on what.
 
+use crate::bound;
 use crate::policies::{Own, check_own, make_policy};
 use crate::workload::Motion;
 use crate::world::{Rules, check_policy, check_uplink};
@@ -66,6 +67,8 @@ pub struct Settings {
     pub seed: u64,
     /// For how long, or how much of the trace.
     pub seconds: Option<f64>,
+    /// Whether to compute a lower bound for each row: constant delays and the global clock only.
+    pub bound: bool,
 }
 
 impl Default for Settings {
@@ -84,6 +87,7 @@ impl Default for Settings {
             seeds: 1,
             seed: 1,
             seconds: None,
+            bound: false,
         }
         .over(&[800.0, 500.0, 200.0], 0.0, 0.0)
     }
@@ -116,6 +120,9 @@ impl Settings {
         if let Some(uplink) = &self.uplink {
             ensure!(self.senders == Senders::One, "peer to peer has no server, and no uplink to one");
             check_uplink(uplink)?;
+        }
+        if self.bound {
+            bound::check(&self.rules, &self.paths, self.uplink.as_ref())?;
         }
         ensure!((1..=10_000).contains(&self.seeds), "there must be between 1 and 10000 seeds");
         let possible = |seconds: f64| (1.0..=86_400.0).contains(&seconds);

@@ -3,7 +3,7 @@
 use crate::experiment::{Findings, budget_text};
 use anyhow::Result;
 
-const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 19] = [
     "policy",
     "vectors_sent",
     "bytes_sent",
@@ -21,6 +21,8 @@ const COLUMNS: [&str; 17] = [
     "export_error",
     "real_error",
     "vectors",
+    "bound",
+    "gap_closed",
 ];
 
 /// The findings as text.
@@ -37,6 +39,8 @@ pub fn to_csv(findings: &Findings) -> Result<String> {
             record.push(number.to_string());
             let own = [receiver.delay_ms, receiver.export_error, receiver.real_error, receiver.vectors];
             record.extend(own.iter().map(f64::to_string));
+            let known = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+            record.extend([row.bound, row.gap_closed].map(known));
             writer.write_record(&record)?;
         }
     }

@@ -4,7 +4,7 @@ use super::VERSION;
 use super::axis::Axis;
 use super::page::{self, key, swatch, table};
 use super::svg::{Pen, Plot, colour, escape, shade};
-use super::table::{figure, thousands, verdict};
+use super::table::{bound_words, figure, percent, thousands, verdict};
 use crate::experiment::{Findings, Row};
 use std::fmt::Write;
 
@@ -22,6 +22,9 @@ pub fn to_html(findings: &Findings) -> String {
     }
     put(&results(&findings.rows));
     put(NOTE);
+    if let Some(words) = bound_words(findings) {
+        put(&format!("<p class=\"note\">{}</p>\n", escape(words)));
+    }
     put("<h2>Accuracy and fairness</h2>\n<p class=\"note\">Down is fairer, left is more accurate.</p>\n");
     put(&trade_off(&findings.rows));
     put("<h2>Each receiver</h2>\n");
@@ -53,7 +56,8 @@ fn heading(findings: &Findings) -> String {
 }
 
 fn results(rows: &[Row]) -> String {
-    let head = [
+    let bounded = rows.iter().any(|row| row.bound.is_some());
+    let mut head = vec![
         "policy",
         "vectors",
         "kB",
@@ -67,6 +71,7 @@ fn results(rows: &[Row]) -> String {
         "spread",
         "flips",
     ];
+    head.extend(["bound", "gap closed"].into_iter().filter(|_| bounded));
     let row = |row: &Row| {
         let worst = row.worst().map_or_else(String::new, |worst| format!("{} ms", worst.delay_ms));
         let mut cells = vec![row.policy.clone(), thousands(row.vectors_sent), format!("{:.0}", row.bytes_sent / 1e3)];
@@ -74,6 +79,9 @@ fn results(rows: &[Row]) -> String {
         cells.push(worst);
         cells.extend([row.real_mean, row.real_std, row.real_max, row.spread].map(figure));
         cells.push(format!("{:.1}", row.flips));
+        if bounded {
+            cells.extend([row.bound.map_or_else(|| "-".into(), figure), percent(row.gap_closed)]);
+        }
         cells
     };
     table(&head, rows.iter().map(row))

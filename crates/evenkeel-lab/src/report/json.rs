@@ -32,6 +32,8 @@ fn row(row: &Row) -> Value {
         "flips": row.flips,
         "receivers": row.receivers.iter().map(receiver).collect::<Vec<_>>(),
         "senders": row.senders.iter().map(sender).collect::<Vec<_>>(),
+        "bound": row.bound,
+        "gap_closed": row.gap_closed,
         "datagrams_refused": row.refused.by_cause().into_iter().map(|(cause, n)| (cause.into(), n.into())).collect::<Map<_, _>>(),
     })
 }

@@ -13,16 +13,25 @@ const NEXT_TO_NOTHING: f64 = 1e-6;
 /// One line per policy.
 pub fn to_table(findings: &Findings) -> String {
     let width = findings.rows.iter().map(|row| row.policy.chars().count()).max().unwrap_or(0).max(8);
+    let bounded = findings.rows.iter().any(|row| row.bound.is_some());
     let mut out = format!(
-        " {:<width$} {:>9} {:>12} {:>7} {:>7}   {:<14} {:>8} {:>7}\n",
-        "policy", "vectors", "export error", "std", "max", "worst receiver", "real", "spread"
+        " {:<width$} {:>9} {:>12} {:>7} {:>7}   {:<14} {:>8} {:>7}{}\n",
+        "policy",
+        "vectors",
+        "export error",
+        "std",
+        "max",
+        "worst receiver",
+        "real",
+        "spread",
+        if bounded { "   bound  gap closed" } else { "" }
     );
     for (i, row) in findings.rows.iter().enumerate() {
         let unit = if i == 0 { " m" } else { "  " };
         let worst = row.worst().map_or_else(String::new, |worst| format!("{} ms", worst.delay_ms));
         let _ = writeln!(
             out,
-            " {:<width$} {:>9} {:>10.3}{unit} {:>7.3} {:>7.3}   {worst:<14} {:>8} {:>7.3}",
+            " {:<width$} {:>9} {:>10.3}{unit} {:>7.3} {:>7.3}   {worst:<14} {:>8} {:>7.3}{}",
             row.policy,
             thousands(row.vectors_sent),
             row.mean,
@@ -30,7 +39,11 @@ pub fn to_table(findings: &Findings) -> String {
             row.max,
             figure(row.real_mean),
             row.spread,
+            row.bound.map_or_else(String::new, |bound| format!(" {bound:>7.3} {:>11}", percent(row.gap_closed))),
         );
+    }
+    if let Some(words) = bound_words(findings) {
+        let _ = writeln!(out, " {words}");
     }
     for row in &findings.rows {
         if let Some(off) = row.off_budget() {
@@ -48,6 +61,22 @@ pub fn to_table(findings: &Findings) -> String {
         }
     }
     out
+}
+
+/// What the columns about the bound say; nothing if there are none.
+pub(super) fn bound_words(findings: &Findings) -> Option<&'static str> {
+    let any = |of: fn(&Row) -> Option<f64>| findings.rows.iter().any(|row| of(row).is_some());
+    let words = if any(|row| row.gap_closed) {
+        "Bound: no policy with so many vectors has less. Gap closed: from `tolerance` (0 %) to the bound (100 %)."
+    } else {
+        "Bound: no policy with so many vectors has less."
+    };
+    any(|row| row.bound).then_some(words)
+}
+
+/// A share in percent, or a dash if it is unknown.
+pub(super) fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".into(), |share| format!("{:.0} %", 100.0 * share))
 }
 
 /// A figure, or a dash if it is unknown.

@@ -133,8 +133,31 @@ impl Fleet {
         &self.exported[life]
     }
 
+    /// Which of the sender's entities a life is of.
+    pub(crate) fn owner(&self, life: usize) -> usize {
+        self.owners[life]
+    }
+
+    /// The vectors that a sender could make in a life, one of each observation: when, with which time of generation, and what
+    /// they say. Made by these rules, which must be the ones the fleet was made with.
+    pub(crate) fn observations(&self, life: usize, rules: &Rules) -> Result<Vec<(GlobalTime, GlobalTime, Motion)>> {
+        let (format, mut before) = (format(), None);
+        let mut vectors = Vec::new();
+        for sample in self.lives[life].samples() {
+            let pose = match (&before, rules.relays) {
+                (_, true) => sample.pose,
+                (None, _) => sample.pose.derived_from(None),
+                (Some((pose, at)), _) => sample.pose.derived_from(Some((pose, sample.at.since(*at).as_secs_f64()))),
+            };
+            before = Some((pose, sample.at));
+            let quantised = format.quantise(&pose.motion(rules.vector.motion(sample)), sample.at)?;
+            vectors.push((sample.at, format.time_of(quantised.tick()), format.restore(&quantised)));
+        }
+        Ok(vectors)
+    }
+
     /// When and why each of the vectors that the base case sends in a life became due.
-    pub(super) fn triggers(&self, life: usize) -> &[(GlobalTime, Cause)] {
+    pub(crate) fn triggers(&self, life: usize) -> &[(GlobalTime, Cause)] {
         &self.triggers[life]
     }
 
