@@ -27,6 +27,8 @@ fn bad_input_is_one_line_and_exit_code_2_and_nothing_is_written() {
         (vec!["--uplink-ms", "inf"], "--uplink-ms must be"),
         (vec!["--uplink-ms", "50", "--senders", "each"], "there is none with --senders each"),
         (vec!["--uplink-ms", "50", "--policies", "base,tolerance"], "policy `tolerance` stretches thresholds"),
+        (vec!["--bound", "--jitter-ms", "5"], "the bound needs constant delays"),
+        (vec!["--bound", "--clock", "local"], "the bound needs vectors that count from their generation"),
         (vec!["--seconds", "NaN"], "seconds must be"),
         (vec!["--threshold", "-1"], "thresholds must not be negative"),
         (vec!["--trace", "no-such-file.csv"], "cannot read no-such-file.csv"),
@@ -82,4 +84,25 @@ fn a_trace_of_vectors_is_refused_as_truth_and_taken_as_what_it_is() {
     let output = evenkeel(&["--trace", text(&trace), "--vectors-only", "--seconds", "60", "--json", "-"]);
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(value["rows"][0]["mean"].as_f64().unwrap() > 0.0 && value["rows"][0]["real_mean"].is_null());
+}
+
+#[test]
+fn the_bound_is_in_every_form() {
+    let folder = folder("bound");
+    let (json, csv, report) = (folder.join("a.json"), folder.join("a.csv"), folder.join("report"));
+    let settings = ["--seconds", "20", "--entities", "1", "--policies", "base,tolerance,even", "--bound"];
+    let files = ["--json", text(&json), "--csv", text(&csv), "--report", text(&report)];
+    let output = evenkeel(&[&settings[..], &files[..]].concat());
+    assert!(output.status.success());
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(table.contains("bound  gap closed") && table.contains("no policy with so many vectors"), "{table}");
+    let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
+    let found: serde_json::Value = serde_json::from_str(&read(json)).unwrap();
+    for row in found["rows"].as_array().unwrap() {
+        assert!(row["bound"].as_f64().unwrap() <= row["mean"].as_f64().unwrap(), "{row}");
+    }
+    assert_eq!(found["rows"][0]["gap_closed"], serde_json::Value::Null);
+    assert_eq!(found["rows"][1]["gap_closed"], 0.0);
+    assert!(read(csv).lines().next().unwrap().ends_with("bound,gap_closed"));
+    assert!(read(report.join("index.html")).contains("gap closed"));
 }

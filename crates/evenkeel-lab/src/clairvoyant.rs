@@ -1,9 +1,13 @@
-//! A lower bound: which vectors of the base case to send to whom, knowing the future.
+//! The best choice among the base case's vectors: which of them to send to whom, knowing the future.
 //!
 //! For one receiver at a constant delay, the best choice at a price per vector is a shortest path over the vectors of each
 //! life: going from vector i to vector j costs the price and the error of showing i from its arrival to that of j. Cheaper
 //! prices buy more vectors, so a budget is met by searching for the price. No policy that sends vectors of the base case when
-//! they are generated, or later in place of them, can do better at the same price: the true future is known only here.
+//! they are generated can do better at the same price: the true future is known only here.
+//!
+//! A policy that has vectors made between triggers, or sends them later, may do better. What holds for every policy is
+//! [`bound`](crate::bound). That one is proven for the mean and is no choice that anybody could send; this one is a choice, with
+//! an error at each receiver, so it can also say what all could have alike.
 
 use crate::world::Fleet;
 use evenkeel::{Duration, GlobalTime, Motion};

@@ -12,7 +12,8 @@
 //! choice with `n(s) <= N` has `e(s) >= e(s) + p (n(s) - N) >= D(p) - p N`, where `D(p)` is the least `e + p n` of all choices.
 //! With a price there is no budget to share, so `D` is a sum over pairs of a life and a receiver, each by dynamic programming
 //! ([`pair`]). The bound is the largest `D(p) - p N` that was found. `D` is concave and each evaluation gives a tangent, so the
-//! tangents tell when to stop searching; a search that stops early loses sharpness, not validity.
+//! tangents tell when to stop searching; a search that stops early loses sharpness, not validity. (It may stop early at prices
+//! below what a change between two breaks may gain, where vectors are all but free.)
 //!
 //! **Accuracy.** Errors are added up by the midpoint rule in steps of at most [`pair::LONGEST_STEP`], which for straight paths
 //! is never above the integral. The base case added up this way agrees with the world's gauge within 1 % (a test).
@@ -100,9 +101,14 @@ impl Bound {
         let pairs: Vec<(f64, Pair)> = work.par_iter().map(pair).collect::<Result<_>>()?;
         let firsts: usize = fleets.iter().map(|fleet| fleet.lives() * paths.len()).sum();
         let sent: f64 = base.iter().map(|outcome| outcome.vectors as f64).sum();
-        let mean: f64 = pairs.iter().map(|(weight, pair)| weight * pair.error_of_base()).sum();
-        let guess = (mean / sent.max(1.0)).max(f64::MIN_POSITIVE);
-        Ok(Self { pairs, firsts: firsts as f64, cuts: Vec::new(), guess })
+        let mut bound = Self { pairs, firsts: firsts as f64, cuts: Vec::new(), guess: 0.0 };
+        bound.guess = (bound.base_mean() / sent.max(1.0)).max(f64::MIN_POSITIVE);
+        Ok(bound)
+    }
+
+    /// The mean error of the base case, added up as for the bound: how far that can be trusted.
+    pub fn base_mean(&self) -> f64 {
+        self.pairs.iter().map(|(weight, pair)| weight * pair.error_of_base()).sum()
     }
 
     /// The bound for so many vectors in all, the first ones included, over all fleets.

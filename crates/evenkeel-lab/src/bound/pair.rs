@@ -10,7 +10,8 @@
 //!
 //! **Sleep.** Most vectors are far off most of the time. One whose error in a step is at least what the cheapest choice pays there
 //! can neither be the cheapest nor come any closer to it: it stays at the price above. An error cannot fall faster than both paths
-//! move, so a vector that is far off is looked at again only when that could have changed. This leaves out no choice.
+//! move, so a vector that is far off is looked at again only when that could have changed. This leaves out no choice, and where a
+//! cost is not known exactly, it is taken to be the least that it can be.
 
 use crate::world::{Fleet, Rules};
 use anyhow::Result;
@@ -304,5 +305,100 @@ fn top_speed(motion: &Motion, max_age: Duration) -> f64 {
             velocity.length() + acceleration.length() * max_age.as_secs_f64()
         }
         Course::Spline { .. } | Course::Custom { .. } => f64::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Motion as Workload;
+
+    /// A short life of a tank: so many observations of it, at a receiver with this delay and lag.
+    fn pair(observations: u32, delay_ms: i64, lag_ms: i64, seed: u64) -> Pair {
+        let rules = Rules::default();
+        let seconds = f64::from(observations) / 60.0;
+        let mut entities = Workload::Tank.entities(1, 30.0, seed);
+        // From the middle of a drive, where something happens.
+        let samples = entities[0].lives[0].samples()[600..].to_vec();
+        let end = samples[0].at + Duration::from_secs_f64(seconds);
+        let part: Vec<_> = samples.into_iter().filter(|sample| sample.at < end).collect();
+        entities[0].lives = vec![crate::workload::Life::new(part).unwrap()];
+        let fleet = Fleet::new("one".into(), entities, &rules).unwrap();
+        let placing = Placing { lag: Duration::from_millis(lag_ms), ..rules.placing };
+        let way = Way { delay: Duration::from_millis(delay_ms), uplink: None, placing };
+        Pair::new(&fleet, 0, &rules, &way).unwrap()
+    }
+
+    /// The cheapest of all ways to show one vector after the other that could have arrived, by trying them all.
+    fn brute_force(pair: &Pair, price: f64, now: usize, shown: usize) -> f64 {
+        let Some(step) = pair.steps.get(now) else { return 0.0 };
+        let options = pair.candidates.iter().enumerate().filter(|(_, candidate)| candidate.step <= now);
+        let cost = |(number, candidate): (usize, &Candidate)| {
+            let error = step.seconds * pair.distance(candidate.generated, &candidate.motion, step);
+            let sent = if number == shown { 0.0 } else { price };
+            sent + error + brute_force(pair, price, now + 1, number)
+        };
+        options.map(cost).fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn it_is_the_cheapest_of_all_choices() {
+        for seed in 1..5 {
+            let pair = Pair { slack: 0.0, ..pair(7, 0, 0, seed) };
+            assert!((5..=14).contains(&pair.steps.len()) && pair.candidates.len() == 7, "{}", pair.steps.len());
+            let few = Pair { steps: pair.steps[..pair.steps.len().min(9)].to_vec(), ..pair };
+            for price in [0.0, 1e-6, 1e-5, 1e-4, 1e-3] {
+                let (found, all) = (few.cheapest(price).cost, brute_force(&few, price, 0, 0));
+                assert!((found - all).abs() < 1e-12, "seed {seed}, price {price}: {found} found, {all} is cheapest");
+            }
+        }
+    }
+
+    /// Those that sleep are only spared the look. Where all are woken up, their cost is taken to be the least that it can be: what
+    /// comes of it is never above, and hardly below.
+    #[test]
+    fn sleep_changes_next_to_nothing() {
+        for (delay, seed) in [(20, 1), (250, 2), (800, 3)] {
+            let pair = pair(600, delay, 0, seed);
+            let restless = Pair {
+                candidates: pair.candidates.iter().map(|c| Candidate { speed: f64::INFINITY, ..c.clone() }).collect(),
+                steps: pair.steps.clone(),
+                ..pair
+            };
+            for price in [1e-3, 1e-2, 0.1, 1.0] {
+                let (one, other) = (pair.cheapest(price), restless.cheapest(price));
+                let lower = other.cost - one.cost;
+                assert!((-1e-9..1e-6 * other.cost).contains(&lower), "{delay} ms at {price}: {one:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_value_is_concave_in_the_price_and_vectors_fall() {
+        for lag_ms in [0, 100] {
+            let pair = Pair { slack: 0.0, ..pair(900, 250, lag_ms, 4) };
+            let prices: Vec<f64> = (0..40).map(|n| 0.02 * f64::from(n)).collect();
+            let found: Vec<Cheapest> = prices.iter().map(|price| pair.cheapest(*price)).collect();
+            for three in found.windows(3) {
+                let chord = 0.5 * (three[0].cost + three[2].cost);
+                assert!(three[1].cost >= chord - 1e-9 && three[1].vectors >= three[2].vectors, "{three:?}");
+                // The number of vectors is the slope.
+                assert!(three[1].cost <= three[0].cost + 0.02 * three[0].vectors + 1e-9, "{three:?}");
+            }
+            assert!(found[1].vectors > 3.0 && found[39].vectors < found[1].vectors);
+        }
+    }
+
+    /// What takes longer to arrive can be shown later, with a lag as much sooner.
+    #[test]
+    fn a_vector_is_shown_when_it_arrives() {
+        let at = |delay, lag| pair(300, delay, lag, 5);
+        let costs = [(0, 0), (100, 0), (300, 0)].map(|(delay, lag)| at(delay, lag).cheapest(0.01).cost);
+        assert!(costs[0] < costs[1] && costs[1] < costs[2], "{costs:?}");
+        let first = |pair: &Pair| pair.steps[0].middle;
+        let late = first(&at(300, 0)).since(first(&at(100, 0)));
+        assert!((late.as_secs_f64() - 0.2).abs() < 0.006, "{late:?}");
+        let shown = first(&at(300, 200)).since(first(&at(100, 0)));
+        assert!(shown.as_secs_f64().abs() < 0.006, "{shown:?}");
     }
 }
