@@ -225,7 +225,8 @@ impl Even {
     fn saved(&self, choice: &Choice<&Motion>) -> f64 {
         let used = choice.now.since(choice.old.0).as_secs_f64() / choice.max_age.as_secs_f64();
         let heartbeat = choice.next.since(choice.new.0).as_secs_f64();
-        let stake = 0.5 * choice.old.1.velocity_at(0.0).length() * heartbeat * heartbeat;
+        let lasts = heartbeat.max(choice.max_age.as_secs_f64());
+        let stake = 0.5 * choice.old.1.velocity_at(0.0).length() * heartbeat * lasts;
         self.price.value().min(stake) * used.clamp(0.0, 1.0)
     }
 

@@ -77,12 +77,19 @@ impl<M: Borrow<Motion>> Choice<M> {
     /// What is lost, in metre-seconds, if the old one is no longer extrapolated before the next could arrive. No course needs to
     /// change for that, so nothing has to be learned about it. It counts only until then: somebody who can wait is better
     /// served with the next one, which holds for longer.
+    ///
+    /// A vector that is sent spares this loss for as long as vectors are extrapolated, not only until the next one: what is lost on
+    /// average until then counts for all of that time.
     pub(super) fn frozen(&self) -> f64 {
-        let until = self.arrival + self.next.since(self.now).max(Duration::ZERO);
-        let from = self.arrival.max(self.old.0 + self.max_age);
-        let left_behind = |at| self.old_from(self.place(&self.new, at), at).1;
+        let wait = self.next.since(self.now).max(Duration::ZERO);
+        let (until, from) = (self.arrival + wait, self.arrival.max(self.old.0 + self.max_age));
         let seconds = until.since(from).max(Duration::ZERO).as_secs_f64();
-        if seconds > 0.0 { 0.5 * (left_behind(from) + left_behind(until)) * seconds } else { 0.0 }
+        if seconds <= 0.0 {
+            return 0.0;
+        }
+        let left_behind = |at| self.old_from(self.place(&self.new, at), at).1;
+        let lost = 0.5 * (left_behind(from) + left_behind(until)) * seconds;
+        lost * (self.max_age.as_secs_f64() / wait.as_secs_f64()).max(1.0)
     }
 
     /// How far apart the two are now, and will be at arrival.
