@@ -1,7 +1,9 @@
 //! At equal bytes: the peers at each of their rates, and ours tuned until it sends as much.
 
+use crate::games::Game;
 use crate::lineup::{EVERY, Ours, Variant};
-use crate::tracks::{self, Ground, Outcome};
+use crate::parts::Writing;
+use crate::tracks::{self, Outcome};
 use anyhow::Result;
 use evenkeel_link::Conditions;
 
@@ -75,21 +77,23 @@ pub struct Findings {
 
 /// Where everything is run.
 pub struct Arena<'a> {
-    /// The recorded games.
-    pub grounds: &'a [Ground],
+    /// The recorded game.
+    pub game: &'a Game,
     /// The way to each receiver.
     pub paths: &'a [Conditions],
 }
 
 impl Arena<'_> {
     fn ours(&self, ours: Ours, knob: f64) -> Result<Point> {
-        let enter = |now| ours.enter(self.paths.len(), knob, now);
-        Ok(Point { knob, outcome: tracks::run(&enter, self.grounds, self.paths)? })
+        let enter = |now| ours.enter(self.game, self.paths.len(), knob, now);
+        Ok(Point { knob, outcome: tracks::run(&enter, &self.game.grounds, self.paths)? })
     }
 
     fn peer(&self, variant: &Variant, every: u32) -> Result<Point> {
         let enter = |_| Ok(variant.enter(self.paths.len(), every));
-        Ok(Point { knob: f64::from(every), outcome: tracks::run(&enter, self.grounds, self.paths)? })
+        // Peers that quantise do it as we do.
+        let _writing = Writing::in_format(self.game.format);
+        Ok(Point { knob: f64::from(every), outcome: tracks::run(&enter, &self.game.grounds, self.paths)? })
     }
 
     /// Ours at this many bytes per second, from the settings on its curve that send a bit more and a bit less.

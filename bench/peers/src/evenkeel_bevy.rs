@@ -1,7 +1,6 @@
 //! Evenkeel as a game made with Bevy has it: the plugin in a server's app, whose bytes the app carries, and players' seats.
 
 use crate::contender::{Contender, Parcel, STD_TICK};
-use crate::parts::FORMAT;
 use anyhow::{Context, Result};
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
@@ -9,6 +8,7 @@ use bevy_math::{Quat, Vec3 as BevyVec3};
 use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use bevy_transform::prelude::*;
 use bytes::Bytes;
+use evenkeel::wire::Format;
 use evenkeel::{Attitude, EntityId, GlobalTime, Instant, MotionKind, Pose, Threshold, Vec3};
 use evenkeel_bevy::prelude::*;
 use evenkeel_net::hub::{Connection, What};
@@ -90,7 +90,7 @@ fn components(pose: &Pose) -> (Transform, Moving) {
 impl InBevy {
     /// A server's app with connected players.
     pub fn new(receivers: usize, threshold: Threshold) -> Result<Self> {
-        let config = HubConfig { format: *FORMAT, max_datagram: MAX_SIZE, ..HubConfig::default() };
+        let config = HubConfig { format: Format::bzflag(), max_datagram: MAX_SIZE, ..HubConfig::default() };
         let mut server = App::new();
         server
             .add_plugins((TimePlugin, EvenkeelPlugin::flat()))

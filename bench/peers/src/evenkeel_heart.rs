@@ -1,10 +1,11 @@
 //! Evenkeel: the heart's sender in lockstep with real receivers, receipts included.
 
 use crate::contender::{Contender, Parcel, TICK};
-use crate::parts::{FORMAT, LONGEST};
+use crate::parts::LONGEST;
 use anyhow::{Context, Result};
 use bytes::Bytes;
 use evenkeel::policy::by_name;
+use evenkeel::wire::Format;
 use evenkeel::{
     Budget, Duration, EntityId, GlobalTime, HostId, Placing, Pose, Receiver, ReceiverConfig, Sender, SenderConfig,
     Threshold, Vec3,
@@ -23,6 +24,8 @@ pub struct Setup {
     pub policy: &'static str,
     /// How much it may send.
     pub budget: Budget,
+    /// How vectors are written.
+    pub format: Format,
     /// When a vector is due.
     pub threshold: Threshold,
     /// Ticks between two times that it sends, on average: what is due waits, and shares a datagram.
@@ -52,7 +55,7 @@ impl Evenkeel {
     pub fn new(setup: Setup, now: GlobalTime) -> Result<Self> {
         let placing = Placing { max_age: Duration::from_secs_f64(LONGEST), ..Placing::default() };
         let mut sender = Sender::new(SenderConfig {
-            format: *FORMAT,
+            format: setup.format,
             policy: by_name(setup.policy, setup.budget, 1)?,
             placing,
             books: setup.books,

@@ -3,11 +3,13 @@
 use crate::contender::{Contender, TICK};
 use crate::evenkeel_bevy::InBevy;
 use crate::evenkeel_heart::{self as ours, Evenkeel};
+use crate::games::Game;
 use crate::lightyear_peer::{self as lightyear, Lightyear};
 use crate::load::Entrant;
 use crate::parts::Fields;
 use crate::replicon::{self, Replicon};
 use anyhow::Result;
+use evenkeel::wire::Format;
 use evenkeel::{Budget, Duration, GlobalTime, Threshold};
 use std::f64::consts::PI;
 
@@ -130,13 +132,13 @@ impl Ours {
     }
 
     /// When vectors are due, what share of them is sent, and how many ticks apart, by one knob: at 0 as usual,
-    /// below for more bytes, above for fewer.
-    fn settings(self, knob: f64) -> (Threshold, f64, f64) {
+    /// below for more bytes, above for fewer. `usual` is the usual threshold, in the units of the game.
+    fn settings(self, usual: f64, knob: f64) -> (Threshold, f64, f64) {
         // The first bytes to save are the headers of datagrams, then vectors.
         let beyond = |knob: f64| (knob - SHARED).max(0.0);
         let due = |knob: f64| {
             // A heartbeat makes up for what was lost, so whoever has bytes to spare spends them on more of those.
-            let (metres, seconds) = (0.05 * (2.0 * beyond(knob)).exp2(), (knob.min(0.0) + beyond(knob) / 2.0).exp2());
+            let (metres, seconds) = (usual * (2.0 * beyond(knob)).exp2(), (knob.min(0.0) + beyond(knob) / 2.0).exp2());
             // Nobody is judged by headings, so nothing becomes due for its heading.
             Threshold::within(metres).turning(PI).at_least_every(Duration::from_secs_f64(seconds.min(5.0)))
         };
@@ -148,22 +150,23 @@ impl Ours {
     }
 
     /// The settings for people: policy, threshold, heartbeat, time between two datagrams.
-    pub fn describe(self, knob: f64) -> String {
-        let (threshold, _, every) = self.settings(knob);
-        let (metres, seconds) = (threshold.tolerance.value(), threshold.time.as_secs_f64());
+    pub fn describe(self, game: &Game, knob: f64) -> String {
+        let (threshold, _, every) = self.settings(game.threshold, knob);
+        let (distance, seconds) = (threshold.tolerance.value(), threshold.time.as_secs_f64());
         let policy = if self == Self::Base { "base" } else { "even" };
-        format!("{policy} {metres:.2} m {seconds:.2} s {:.0} ms", every * TICK.as_millis_f64())
+        format!("{policy} {distance:.2}{} {seconds:.2} s {:.0} ms", game.unit(), every * TICK.as_millis_f64())
     }
 
     /// One with this knob.
-    pub fn enter(self, receivers: usize, knob: f64, now: GlobalTime) -> Result<Box<dyn Contender>> {
-        let (threshold, share, every) = self.settings(knob);
+    pub fn enter(self, game: &Game, receivers: usize, knob: f64, now: GlobalTime) -> Result<Box<dyn Contender>> {
+        let (threshold, share, every) = self.settings(game.threshold, knob);
         let (policy, budget) = match self {
             Self::Base => ("base", Budget::Unlimited),
             Self::Even => ("even", Budget::OfBase { share }),
         };
-        let (history, clock_error) = (Duration::from_secs(3), CLOCK_ERROR);
-        let setup = ours::Setup { receivers, policy, budget, threshold, every, books: true, history, clock_error };
+        let (history, clock_error, format) = (Duration::from_secs(3), CLOCK_ERROR, game.format);
+        let setup =
+            ours::Setup { receivers, policy, budget, format, threshold, every, books: true, history, clock_error };
         Ok(Box::new(Evenkeel::new(setup, now)?))
     }
 }
@@ -183,7 +186,9 @@ pub fn entrants(receivers: usize, now: GlobalTime) -> Result<Vec<Entrant>> {
     let evenkeel = |books| -> Result<Box<Evenkeel>> {
         let (policy, budget, history, clock_error) =
             ("base", Budget::Unlimited, Duration::from_secs(2), Duration::ZERO);
-        let setup = ours::Setup { receivers, policy, budget, threshold, every: 1.0, books, history, clock_error };
+        let format = Format::bzflag();
+        let setup =
+            ours::Setup { receivers, policy, budget, format, threshold, every: 1.0, books, history, clock_error };
         Ok(Box::new(Evenkeel::new(setup, now)?))
     };
     Ok(vec![
@@ -226,7 +231,7 @@ mod tests {
     #[test]
     fn the_more_the_knob_is_turned_the_less_is_due() {
         for policy in Ours::ALL {
-            let settings: Vec<_> = (-6..=5).map(|knob| policy.settings(f64::from(knob))).collect();
+            let settings: Vec<_> = (-6..=5).map(|knob| policy.settings(0.05, f64::from(knob))).collect();
             assert!(settings.is_sorted_by_key(|(threshold, ..)| threshold.time));
             assert!(settings.is_sorted_by(|a, b| a.0.tolerance.value() <= b.0.tolerance.value() && a.2 <= b.2));
         }

@@ -6,10 +6,31 @@ use bevy_replicon::shared::replication::registry::ctx::{SerializeCtx, WriteCtx};
 use evenkeel::wire::{BODY_BYTES, BitReader, BitWriter, Format, emit_absolute, parse_body};
 use evenkeel::{GlobalTime, Motion, MotionKind, Pose, State, Vec3};
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
+use std::cell::Cell;
 
-/// How everybody who quantises does it: the precision of BZFlag's own small message.
-pub static FORMAT: LazyLock<Format> = LazyLock::new(Format::bzflag);
+thread_local! {
+    /// What [`write_moving`] and [`read_moving`] write and read in. The libraries take functions and nothing with them,
+    /// and each contender lives in one thread.
+    static FORMAT: Cell<Format> = Cell::new(Format::bzflag());
+}
+
+/// While it lives, [`Moving`] is written in another format, in this thread.
+pub struct Writing {
+    before: Format,
+}
+
+impl Writing {
+    /// From now on in this one.
+    pub fn in_format(format: Format) -> Self {
+        Self { before: FORMAT.replace(format) }
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        FORMAT.set(self.before);
+    }
+}
 
 /// Which entity it is, for the one who measures. Sent once.
 #[derive(Component, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -38,29 +59,29 @@ pub struct Fields {
 
 /// Sends a motion as our quantiser has it.
 pub fn write_moving(_: &mut SerializeCtx, moving: &Moving, message: &mut Vec<u8>) -> Result<()> {
-    encode(&moving.0, message)
+    encode(&FORMAT.get(), &moving.0, message)
 }
 
 /// Reads what [`write_moving`] wrote.
 pub fn read_moving(_: &mut WriteCtx, message: &mut Bytes) -> Result<Moving> {
-    decode(message).map(Moving)
+    decode(&FORMAT.get(), message).map(Moving)
 }
 
-fn encode(motion: &Motion, message: &mut Vec<u8>) -> Result<()> {
-    let quantised = FORMAT.quantise(motion, GlobalTime::ZERO)?;
+fn encode(format: &Format, motion: &Motion, message: &mut Vec<u8>) -> Result<()> {
+    let quantised = format.quantise(motion, GlobalTime::ZERO)?;
     let mut body = [0; BODY_BYTES];
     let mut writer = BitWriter::new(&mut body);
-    emit_absolute(&FORMAT, &quantised, &mut writer)?;
+    emit_absolute(format, &quantised, &mut writer)?;
     message.extend_from_slice(writer.as_bytes());
     Ok(())
 }
 
-fn decode(message: &mut Bytes) -> Result<Motion> {
+fn decode(format: &Format, message: &mut Bytes) -> Result<Motion> {
     let mut reader = BitReader::new(message);
-    let quantised = parse_body(&FORMAT, &mut reader, 0, None)?;
+    let quantised = parse_body(format, &mut reader, 0, None)?;
     let length = reader.position_bits().div_ceil(8);
     message.advance(length);
-    Ok(FORMAT.restore(&quantised))
+    Ok(format.restore(&quantised))
 }
 
 impl Moving {
@@ -156,19 +177,35 @@ mod tests {
 
     #[test]
     fn motions_come_back_rounded_and_one_after_the_other() {
+        let format = Format::bzflag();
         let tank = Motion::circular(Vec3::new(12.34, -56.78, 0.0), 1.0, 25.0, 0.5);
         let still = Motion::stationary(Vec3::new(-1.0, 2.0, 3.0));
         let mut message = Vec::new();
-        encode(&tank, &mut message).unwrap();
+        encode(&format, &tank, &mut message).unwrap();
         let first = message.len();
-        encode(&still, &mut message).unwrap();
+        encode(&format, &still, &mut message).unwrap();
         assert!(message.len() - first < first && first < 16, "{first} and {} bytes", message.len() - first);
         let mut message = Bytes::from(message);
         for sent in [tank, still] {
-            let motion = decode(&mut message).unwrap();
+            let motion = decode(&format, &mut message).unwrap();
             assert!(motion.position.distance(sent.position) < 0.02);
             assert!(motion.velocity_at(0.0).distance(sent.velocity_at(0.0)) < 0.02);
         }
-        assert!(message.is_empty() && decode(&mut message).is_err());
+        assert!(message.is_empty() && decode(&format, &mut message).is_err());
+    }
+
+    #[test]
+    fn another_format_holds_until_it_is_let_go() {
+        let coarse = Format { position_step: 2.0, velocity_step: 1.0, ..Format::bzflag() };
+        let shown = |format: Format| {
+            let mut message = Vec::new();
+            encode(&format, &Motion::stationary(Vec3::new(12.34, 0.0, 0.0)), &mut message).unwrap();
+            decode(&FORMAT.get(), &mut Bytes::from(message)).unwrap().position.x
+        };
+        {
+            let _writing = Writing::in_format(coarse);
+            assert_eq!(shown(coarse), 12.0);
+        }
+        assert!((shown(Format::bzflag()) - 12.34).abs() < 0.011);
     }
 }

@@ -3,12 +3,15 @@
 use crate::equal::{Curve, Findings, Point};
 use crate::load::{Cost, Scenario};
 use crate::machine;
-use crate::report::Report;
+use crate::report::{Report, Shown};
 use crate::svg::{Axis, Canvas, Frame, Pen, short};
 use crate::verdict::Figure;
 
 const WIDTH: f64 = 1290.0;
-const HEIGHT: f64 = 920.0;
+/// Without the games' rows.
+const HEIGHT: f64 = 500.0;
+/// Of each row of panels.
+const ROW: f64 = 420.0;
 /// Room for one line of the legend.
 const LINE: f64 = 19.0;
 
@@ -41,7 +44,8 @@ fn pen(name: &str) -> Pen {
 
 /// The picture.
 pub fn draw(report: &Report) -> String {
-    let mut canvas = Canvas::new(WIDTH, HEIGHT);
+    let rows = report.shown.len().max(1) as f64;
+    let mut canvas = Canvas::new(WIDTH, HEIGHT + rows * ROW);
     canvas.text((64.0, 38.0), "head", "Evenkeel beside bevy_replicon and lightyear");
     let versions = machine::versions().iter().map(|(name, version)| format!("{name} {version}")).collect::<Vec<_>>();
     canvas.text(
@@ -50,20 +54,24 @@ pub fn draw(report: &Report) -> String {
         &format!("{}; {}; {}", versions.join(", "), machine::processor(), machine::date()),
     );
     let panel =
-        |column: f64, row: f64| Frame { x: 64.0 + column * 415.0, y: 110.0 + row * 420.0, width: 340.0, height: 300.0 };
-    if let Some(findings) = &report.findings {
-        let figures: [Figure; 3] = [
-            ("Mean error, metres", |p| p.outcome.mean),
-            ("99 % of all moments are below, metres", |p| p.outcome.p99),
-            ("Spread of receivers' means (std), metres", |p| p.outcome.std),
-        ];
+        |column: f64, row: f64| Frame { x: 64.0 + column * 415.0, y: 110.0 + row * ROW, width: 340.0, height: 300.0 };
+    let figures: [Figure; 3] = [
+        ("mean error", |p| p.outcome.mean),
+        ("99 % of all moments are below", |p| p.outcome.p99),
+        ("spread of receivers' means (std)", |p| p.outcome.std),
+    ];
+    for (row, Shown { game, findings }) in report.shown.iter().enumerate() {
+        let unit = if game.unit().is_empty() { "" } else { ", metres" };
         for (n, (title, of)) in figures.into_iter().enumerate() {
-            errors(&mut canvas, panel(n as f64, 0.0), findings, title, of);
+            let title = format!("{}{title}{unit}", game.prefix());
+            errors(&mut canvas, panel(n as f64, row as f64), findings, &title, of);
         }
-        legend(&mut canvas, findings);
+    }
+    if let Some(Shown { findings, .. }) = report.shown.first() {
+        legend(&mut canvas, findings, 110.0 + rows * ROW);
     }
     if !report.costs.is_empty() {
-        bars(&mut canvas, Frame { width: 755.0, ..panel(0.0, 1.0) }, report);
+        bars(&mut canvas, Frame { width: 755.0, ..panel(0.0, rows) }, report);
     }
     canvas.finish()
 }
@@ -79,8 +87,8 @@ fn errors(canvas: &mut Canvas, frame: Frame, findings: &Findings, title: &str, o
     }
 }
 
-fn legend(canvas: &mut Canvas, findings: &Findings) {
-    let (x, mut y) = (894.0, 530.0);
+fn legend(canvas: &mut Canvas, findings: &Findings, top: f64) {
+    let (x, mut y) = (894.0, top);
     canvas.text((x, y - 14.0), "title", "Who is who");
     for Curve { name, .. } in findings.ours.iter().chain(&findings.peers) {
         y += LINE;
@@ -88,7 +96,7 @@ fn legend(canvas: &mut Canvas, findings: &Findings) {
         canvas.text((x + 44.0, y), "", name);
     }
     let notes = [
-        "Recorded BZFlag games. Receivers are 20, 60, 120 and",
+        "Recorded games. Receivers are 20, 60, 120 and",
         "250 ms away, with jitter and 1 % loss, for everybody.",
         "quantised: in the bits of Evenkeel's quantiser.",
         "perfect clock: extrapolated since the server's tick,",

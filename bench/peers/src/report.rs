@@ -1,10 +1,11 @@
 //! What was found, for people and for programs.
 
 use crate::equal::{Curve, Findings, Fit, Match, Point};
+use crate::games::{self, Game};
 use crate::lineup::{Ours, Variant, hertz};
 use crate::load::{Cost, Scenario, Size};
 use crate::machine;
-use crate::tracks::Outcome;
+use crate::tracks::{Ground, Outcome};
 use crate::verdict::Verdict;
 use evenkeel_lab::report::Sheet;
 use evenkeel_lab::study::Exhibit;
@@ -17,7 +18,8 @@ const JSON_VERSION: u32 = 1;
 /// How to read the tables.
 const NOTE: &str = "CPU is the server's thread time per tick; ns per pair is the mean for each entity and receiver. \
     Bytes are per second and receiver, those on the wire with 28 for IPv4 and UDP in every datagram; bytes are equal \
-    within 2 %, but where a star says that ours has no setting that sends so many, or so few. Errors are in metres; \
+    within 2 %, but where a star says that ours has no setting that sends so many, or so few. Errors are in metres, or in \
+    the units of the traces that were named; \
     the spread is the standard deviation of the receivers' means. Of ours, the policy, the threshold, the heartbeat \
     and the time between two datagrams; `even` sends 70 % of what is due. README.md says how everything is measured.";
 
@@ -29,14 +31,20 @@ pub struct Report {
     pub costs: Vec<Cost>,
     /// The peers on recorded games.
     pub variants: Vec<Variant>,
-    /// The recorded games.
-    pub traces: Vec<String>,
     /// The way to each receiver.
     pub paths: Vec<Conditions>,
-    /// What was shown, if that was measured.
-    pub findings: Option<Findings>,
+    /// What was shown of each game, if that was measured.
+    pub shown: Vec<Shown>,
     /// What was aimed at.
     pub verdicts: Vec<Verdict>,
+}
+
+/// What was shown of a game.
+pub struct Shown {
+    /// The game.
+    pub game: Game,
+    /// What was found on it.
+    pub findings: Findings,
 }
 
 fn table(title: String, head: &[&str], rows: Vec<Vec<String>>) -> Exhibit {
@@ -51,11 +59,13 @@ impl Report {
         if !self.costs.is_empty() {
             exhibits.extend(Scenario::ALL.map(|scenario| self.cost_table(scenario)));
         }
-        if let Some(findings) = &self.findings {
-            exhibits.extend(self.variants.iter().map(|variant| self.match_table(findings, variant)));
-            exhibits.extend(
-                Ours::ALL.into_iter().zip(&findings.ours).map(|(policy, curve)| self.curve_table(policy, curve)),
-            );
+        if !self.shown.is_empty() {
+            exhibits.push(self.games_table());
+        }
+        for Shown { game, findings } in &self.shown {
+            exhibits.extend(self.variants.iter().map(|variant| self.match_table(game, findings, variant)));
+            let ours = Ours::ALL.into_iter().zip(&findings.ours);
+            exhibits.extend(ours.map(|(policy, curve)| self.curve_table(game, policy, curve)));
         }
         let sheet = Sheet { note: NOTE.into(), exhibits, ..Sheet::default() };
         let verdicts: String = self.verdicts.iter().map(Verdict::line).collect();
@@ -87,6 +97,26 @@ impl Report {
         table(format!("Serving {entities} entities to {receivers} receivers, {what}, {ticks} ticks"), &head, rows)
     }
 
+    /// The recordings, their units, and which of them tuned what.
+    fn games_table(&self) -> Exhibit {
+        let row = |game: &Game, name: &String, ground: &Ground| {
+            let (unit, format) = (game.unit(), &game.format);
+            vec![
+                name.clone(),
+                ground.lives().to_string(),
+                format!("{:.0}", ground.seconds()),
+                format!("{}{unit}", game.threshold),
+                format!("{}{unit}, {}{unit}/s", tidy(format.position_step), tidy(format.velocity_step)),
+                games::tuned(name).to_owned(),
+            ]
+        };
+        let rows = |Shown { game, .. }: &Shown| -> Vec<Vec<String>> {
+            game.traces.iter().zip(&game.grounds).map(|(name, ground)| row(game, name, ground)).collect()
+        };
+        let head = ["", "lives", "seconds", "threshold at knob 0", "quantised to", "what was tuned on it"];
+        table("Recorded games".into(), &head, self.shown.iter().flat_map(rows).collect())
+    }
+
     /// One point as a row: bytes, errors, and the mean at each receiver.
     fn row(&self, name: String, outcome: &Outcome) -> Vec<String> {
         let mut row = vec![name];
@@ -96,34 +126,40 @@ impl Report {
         row
     }
 
-    fn tracks_table(&self, title: String, rows: Vec<Vec<String>>) -> Exhibit {
-        let mut head = ["", "B/s", "on wire", "mean m", "p99 m", "spread"].map(String::from).to_vec();
+    fn tracks_table(&self, game: &Game, title: String, rows: Vec<Vec<String>>) -> Exhibit {
+        let mut head = ["", "B/s", "on wire"].map(String::from).to_vec();
+        head.extend([format!("mean{}", game.unit()), format!("p99{}", game.unit()), "spread".into()]);
         head.extend(self.paths.iter().map(|path| format!("{:.0} ms", path.delay.as_millis_f64())));
         Exhibit::Table { title, note: String::new(), head, rows }
     }
 
     /// A peer at each of its rates, and ours at as many bytes below it.
-    fn match_table(&self, findings: &Findings, variant: &Variant) -> Exhibit {
+    fn match_table(&self, game: &Game, findings: &Findings, variant: &Variant) -> Exhibit {
         let rows = findings.matches.iter().filter(|one| one.name == variant.name).flat_map(|one| {
             let peer = self.row(format!("{:.0} Hz", hertz(one.peer.knob as u32)), &one.peer.outcome);
             let ours = one.ours.iter().map(|(policy, point, fit)| {
                 let mark = if *fit == Fit::Equal { "" } else { " *" };
-                self.row(format!("  {}{mark}", policy.describe(point.knob)), &point.outcome)
+                self.row(format!("  {}{mark}", policy.describe(game, point.knob)), &point.outcome)
             });
             [peer].into_iter().chain(ours).collect::<Vec<_>>()
         });
-        let title = format!("{} ({}), and Evenkeel at as many bytes", variant.name, variant.why);
-        self.tracks_table(title, rows.collect())
+        let title = format!("{}{} ({}), and Evenkeel at as many bytes", game.prefix(), variant.name, variant.why);
+        self.tracks_table(game, title, rows.collect())
     }
 
-    fn curve_table(&self, policy: Ours, curve: &Curve) -> Exhibit {
-        let row = |point: &Point| self.row(policy.describe(point.knob), &point.outcome);
-        self.tracks_table(curve.name.to_owned(), curve.points.iter().map(row).collect())
+    fn curve_table(&self, game: &Game, policy: Ours, curve: &Curve) -> Exhibit {
+        let row = |point: &Point| self.row(policy.describe(game, point.knob), &point.outcome);
+        self.tracks_table(game, format!("{}{}", game.prefix(), curve.name), curve.points.iter().map(row).collect())
     }
 
     /// For programs.
     pub fn to_json(&self) -> Value {
-        let curves = self.findings.iter().flat_map(|findings| findings.peers.iter().chain(&findings.ours));
+        let curves = |Shown { game, findings }: &Shown| -> Vec<Value> {
+            findings.peers.iter().chain(&findings.ours).map(|curve| curve_to_json(game, curve)).collect()
+        };
+        let matches = |Shown { game, findings }: &Shown| -> Vec<Value> {
+            findings.matches.iter().map(|one| match_to_json(game, one)).collect()
+        };
         json!({
             "version": JSON_VERSION,
             "date": machine::date(),
@@ -138,10 +174,11 @@ impl Report {
                 "ticks_in_a_row": self.size.block,
                 "rows": self.costs.iter().map(cost_to_json).collect::<Vec<_>>(),
             },
-            "traces": self.traces,
+            "traces": self.shown.iter().flat_map(|shown| &shown.game.traces).collect::<Vec<_>>(),
+            "games": self.shown.iter().map(|shown| game_to_json(&shown.game)).collect::<Vec<_>>(),
             "paths": self.paths.iter().map(Conditions::to_string).collect::<Vec<_>>(),
-            "curves": curves.map(curve_to_json).collect::<Vec<_>>(),
-            "equal_bytes": self.findings.iter().flat_map(|f| &f.matches).map(match_to_json).collect::<Vec<_>>(),
+            "curves": self.shown.iter().flat_map(curves).collect::<Vec<_>>(),
+            "equal_bytes": self.shown.iter().flat_map(matches).collect::<Vec<_>>(),
             "verdicts": self.verdicts.iter().map(verdict_to_json).collect::<Vec<_>>(),
         })
     }
@@ -194,19 +231,37 @@ fn point_to_json(point: &Point) -> Value {
     })
 }
 
-fn curve_to_json(curve: &Curve) -> Value {
-    json!({ "name": curve.name, "points": curve.points.iter().map(point_to_json).collect::<Vec<_>>() })
+/// A step without the digits that division left behind.
+fn tidy(step: f64) -> f64 {
+    format!("{step:.6e}").parse().unwrap_or(step)
 }
 
-fn match_to_json(one: &Match) -> Value {
+fn game_to_json(game: &Game) -> Value {
+    let traces = game.traces.iter().zip(&game.grounds).map(|(name, ground)| {
+        json!({ "name": name, "lives": ground.lives(), "seconds": ground.seconds(), "tuned": games::tuned(name) })
+    });
+    json!({
+        "name": game.label(),
+        "threshold": game.threshold,
+        "position_step": tidy(game.format.position_step),
+        "velocity_step": tidy(game.format.velocity_step),
+        "traces": traces.collect::<Vec<_>>(),
+    })
+}
+
+fn curve_to_json(game: &Game, curve: &Curve) -> Value {
+    json!({ "game": game.label(), "name": curve.name, "points": curve.points.iter().map(point_to_json).collect::<Vec<_>>() })
+}
+
+fn match_to_json(game: &Game, one: &Match) -> Value {
     let ours = |(policy, point, fit): &(Ours, Point, Fit)| {
         json!({
             "name": policy.name(),
-            "setting": policy.describe(point.knob),
+            "setting": policy.describe(game, point.knob),
             "bytes": format!("{fit:?}").to_lowercase(),
             "point": point_to_json(point),
         })
     };
     let ours: Vec<Value> = one.ours.iter().map(ours).collect();
-    json!({ "name": one.name, "peer": point_to_json(&one.peer), "ours": ours })
+    json!({ "game": game.label(), "name": one.name, "peer": point_to_json(&one.peer), "ours": ours })
 }

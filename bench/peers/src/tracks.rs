@@ -1,8 +1,9 @@
 //! How far off things are shown: recorded games through a network, judged from outside by where everything really was.
 
 use crate::contender::{Contender, TICK};
+use crate::games;
 use crate::network::{Network, Way};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use evenkeel::{Duration, GlobalTime, Vec3};
 use evenkeel_lab::workload::Entity;
 use evenkeel_lab::workload::trace::{Cuts, Trace};
@@ -14,6 +15,8 @@ use std::path::Path;
 const WARM_UP: Duration = Duration::from_secs(6);
 /// An entity is judged from so long after it came: until then not everybody has heard of it.
 const GRACE: Duration = Duration::from_secs(2);
+/// With rows farther apart than this, in the median and in seconds, a trace does not say where things really were.
+const SPARSE: f64 = 0.1;
 /// Delays and losses follow from it.
 const SEED: u64 = 20_000;
 
@@ -22,6 +25,8 @@ pub struct Ground {
     fleet: Fleet,
     start: GlobalTime,
     end: GlobalTime,
+    /// The corners of a box about everything in it.
+    pub corners: (Vec3, Vec3),
 }
 
 /// What one receiver saw.
@@ -70,17 +75,44 @@ struct Tally {
 impl Ground {
     /// The first so many seconds of a recorded game.
     pub fn read(path: &Path, seconds: f64) -> Result<Self> {
-        let name = path.display().to_string();
-        Self::new(Trace::read(path, Cuts::default())?.truth(&name, Some(seconds), false)?)
+        let (name, trace) = (path.display(), Trace::read(path, Cuts::default())?);
+        let gap = trace.median_gap();
+        ensure!(gap.is_finite(), "{name} has no two rows of anything less than a second apart");
+        ensure!(
+            gap <= SPARSE,
+            "{name} has one row every {:.0} ms (median): too few to say where things really were. Record every frame.",
+            gap * 1e3
+        );
+        let ground = Self::new(trace.truth(&name.to_string(), Some(seconds), true)?)?;
+        let judged = |life| ground.span_of(life) > GRACE;
+        ensure!(
+            (0..ground.lives()).any(judged),
+            "in the first {seconds} s of {name} nothing in it lasts longer than {:.0} s, and what is younger is not judged",
+            GRACE.as_secs_f64()
+        );
+        Ok(ground)
     }
 
     fn new(truth: Vec<Entity>) -> Result<Self> {
+        let lives = truth.iter().flat_map(|entity| &entity.lives);
+        let corners = games::corners(lives.flat_map(|life| life.samples().iter().map(|s| s.pose.position())));
         let fleet = Fleet::new(String::new(), truth, &Rules::default())?;
         let (start, end) = fleet.span();
-        Ok(Self { fleet, start, end })
+        Ok(Self { fleet, start, end, corners })
     }
 
-    fn seconds(&self) -> f64 {
+    /// How many lives there are in it.
+    pub fn lives(&self) -> usize {
+        self.fleet.lives()
+    }
+
+    fn span_of(&self, life: usize) -> Duration {
+        let (first, last) = self.fleet.life_span(life);
+        last.since(first)
+    }
+
+    /// How long it is.
+    pub fn seconds(&self) -> f64 {
         self.end.since(self.start).as_secs_f64()
     }
 
@@ -109,7 +141,7 @@ pub fn run(
     for ground in grounds {
         let network = Network::new(paths, SEED)?;
         let contender = enter(ground.begin())?;
-        Run { ground, contender, network, alive: vec![false; ground.fleet.lives()] }.play(&mut tallies)?;
+        Run { ground, contender, network, alive: vec![false; ground.lives()] }.play(&mut tallies)?;
     }
     let seconds: f64 = grounds.iter().map(Ground::seconds).sum();
     Ok(Outcome::new(tallies, seconds))

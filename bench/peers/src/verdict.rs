@@ -76,13 +76,13 @@ const FIGURES: [Figure; 3] = [
     ("spread of the receivers' means", |point| point.outcome.std),
 ];
 
-/// The targets about what is shown, at equal bytes: lower than every peer at every rate.
-pub fn of_tracks(findings: &Findings) -> Vec<Verdict> {
+/// The targets about what is shown of a game, at equal bytes: lower than every peer at every rate.
+pub fn of_tracks(game: &str, findings: &Findings) -> Vec<Verdict> {
     let policies = Ours::ALL.into_iter().enumerate();
-    policies.flat_map(|(n, policy)| FIGURES.map(|figure| lower(findings, n, policy, figure))).collect()
+    policies.flat_map(|(n, policy)| FIGURES.map(|figure| lower(game, findings, n, policy, figure))).collect()
 }
 
-fn lower(findings: &Findings, n: usize, policy: Ours, (what, of): Figure) -> Verdict {
+fn lower(game: &str, findings: &Findings, n: usize, policy: Ours, (what, of): Figure) -> Verdict {
     let ratios = findings.matches.iter().map(|one| (one, of(&one.ours[n].1) / of(&one.peer)));
     // Who needs more bytes has not won.
     let (below, above): (Vec<_>, Vec<_>) = ratios.partition(|(one, ratio)| *ratio < 1.0 && one.ours[n].2 != Fit::More);
@@ -97,7 +97,7 @@ fn lower(findings: &Findings, n: usize, policy: Ours, (what, of): Figure) -> Ver
         found.push_str(&format!("; not lower: {}", missed.collect::<Vec<_>>().join("; ")));
     }
     Verdict {
-        target: format!("{}, traces at equal bytes: lower {what}", policy.name()),
+        target: format!("{}, {game} at equal bytes: lower {what}", policy.name()),
         holds: above.is_empty(),
         found,
     }
