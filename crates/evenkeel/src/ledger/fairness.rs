@@ -22,6 +22,25 @@ pub struct Fairness {
     pub worst: Option<HostId>,
     /// What was sent for it.
     pub spent: Spent,
+    /// What fairness has cost of late, if the policy says so. Not over the whole session: the past fades over the ledger's window.
+    pub cost: Option<FairnessCost>,
+}
+
+/// What fairness has cost of late: an estimate of how errors differ from those at an exchange rate of 1, with the same number of
+/// vectors. In metres, as parts of the mean error over all receivers and entities.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FairnessCost {
+    /// The error taken on by receivers that are sent less than at an exchange rate of 1.
+    pub taken: f64,
+    /// The error spared to receivers that are sent more.
+    pub given: f64,
+}
+
+impl FairnessCost {
+    /// Returns by how much the mean error is larger.
+    pub fn of_the_mean(&self) -> f64 {
+        self.taken - self.given
+    }
 }
 
 /// How well one receiver is served, over all entities of the sender, also those that are gone.
@@ -64,7 +83,7 @@ impl Fairness {
             ReceiverFairness { error, shown, mean_distance: mean_distance(error, shown), vectors, bytes, ..*now }
         };
         let receivers = self.receivers.iter().map(difference).filter(|r| r.shown > Duration::ZERO);
-        Self::over(receivers.collect(), self.spent.since(&earlier.spent))
+        Self { cost: self.cost, ..Self::over(receivers.collect(), self.spent.since(&earlier.spent)) }
     }
 
     fn over(receivers: Vec<ReceiverFairness>, spent: Spent) -> Self {
@@ -76,7 +95,7 @@ impl Fairness {
         let variance = sum(&square) / count;
         let worst = receivers.iter().max_by(|a, b| a.mean_distance.total_cmp(&b.mean_distance));
         let (max, worst) = worst.map_or((0.0, None), |r| (r.mean_distance, Some(r.host)));
-        Self { mean, std: libm::sqrt(variance), max, worst, spent, receivers }
+        Self { mean, std: libm::sqrt(variance), max, worst, spent, receivers, cost: None }
     }
 }
 
@@ -85,7 +104,7 @@ fn mean_distance(error: SplitError, shown: Duration) -> f64 {
 }
 
 impl Ledger {
-    /// How well, and how equally, the receivers are served.
+    /// How well, and how equally, the receivers are served. What that costs, only a sender knows.
     pub fn fairness(&self, now: GlobalTime) -> Fairness {
         let rows = self.receivers().map(|r| self.fairness_of(r, now)).filter(|r| r.shown > Duration::ZERO);
         Fairness::over(rows.collect(), self.spent)

@@ -16,7 +16,7 @@ mod flights;
 mod pair;
 
 pub use exported::{ClockRule, Placing, Vector};
-pub use fairness::{Fairness, ReceiverFairness};
+pub use fairness::{Fairness, FairnessCost, ReceiverFairness};
 pub use pair::{Reference, Relevance};
 
 pub(crate) use exported::Exported;

@@ -51,7 +51,7 @@ pub use tolerance::Tolerant;
 pub use weights::{Instantaneous, LastSent, Past, Readings, Scales, Scope, Share, Weights, frequencies};
 
 use crate::ids::VectorNumber;
-use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
+use crate::ledger::{EntityIndex, FairnessCost, Ledger, ReceiverIndex};
 use crate::motion::Motion;
 use crate::time::GlobalTime;
 use crate::trigger::Cause;
@@ -195,6 +195,11 @@ pub trait Policy: Send {
 
     /// Acts between triggers: `send` puts an entity's newest vector in the next datagram to a receiver.
     fn wake(&mut self, _ledger: &Ledger, _now: GlobalTime, _send: &mut dyn FnMut(EntityIndex, ReceiverIndex)) {}
+
+    /// Returns what fairness has cost of late, as the policy estimates it; `None` if it does not say.
+    fn cost_of_fairness(&self, _ledger: &Ledger, _now: GlobalTime) -> Option<FairnessCost> {
+        None
+    }
 
     /// Hears what became known about a vector.
     fn settled(&mut self, _ledger: &Ledger, _settled: &Settled) {}

@@ -288,7 +288,7 @@ impl Sender {
 
     /// How well, and how equally, the receivers are served.
     pub fn fairness(&self, now: GlobalTime) -> Fairness {
-        self.ledger.fairness(now)
+        Fairness { cost: self.policy.cost_of_fairness(&self.ledger, now), ..self.ledger.fairness(now) }
     }
 
     /// The wire format in use.

@@ -1,6 +1,7 @@
 //! `even`: our own policy.
 
 mod class;
+mod cost;
 mod pace;
 mod price;
 mod standing;
@@ -9,13 +10,14 @@ mod worth;
 use super::weights::importance;
 use super::{Budget, Decision, Policy, Settled, Trigger};
 use crate::ids::VectorNumber;
-use crate::ledger::{EntityIndex, Ledger, PairView, ReceiverIndex};
+use crate::ledger::{EntityIndex, FairnessCost, Ledger, PairView, ReceiverIndex};
 use crate::motion::Motion;
 use crate::time::{Duration, GlobalTime};
 use crate::trigger::Cause;
 use alloc::string::String;
 use alloc::vec::Vec;
 use class::Kinds;
+use cost::Cost;
 use pace::Pace;
 use price::Price;
 use standing::Standing;
@@ -75,6 +77,7 @@ pub struct Even {
     exchange_rate: f64,
     price: Price,
     standing: Standing,
+    cost: Cost,
     kinds: Kinds,
     pace: Pace,
     experience: Experience,
@@ -152,6 +155,7 @@ impl Even {
             exchange_rate,
             price: Price::new(budget),
             standing: Standing::new(exchange_rate),
+            cost: Cost::default(),
             kinds: Kinds::new(),
             pace: Pace::default(),
             experience: Experience::new(),
@@ -262,6 +266,7 @@ impl Even {
             } else if self.price.pay() {
                 self.pace.sent(since_sent(&ledger.pair(entity, *receiver), now));
                 self.standing.sent(*receiver);
+                self.cost.sent(self.standing.fairness(*receiver), price, ledger.window().as_secs_f64(), now);
                 send(*receiver);
             } else {
                 self.price.missed(*worth);
@@ -404,6 +409,10 @@ impl Policy for Even {
                 self.next_wake.get_or_insert(settled.sent);
             }
         }
+    }
+
+    fn cost_of_fairness(&self, ledger: &Ledger, now: GlobalTime) -> Option<FairnessCost> {
+        Some(self.cost.of_late(ledger, now))
     }
 
     fn entity_left(&mut self, entity: EntityIndex) {

@@ -44,6 +44,8 @@ struct Fared {
     /// Of so many triggers.
     triggers: f64,
     weight: f64,
+    /// The part of the weight that is due to fairness.
+    fairness: f64,
     /// Vectors sent to it.
     sent: f64,
     /// Whether anything was ever in its scope: who sees nothing, like the owner of all there is, is no measure for others.
@@ -66,6 +68,11 @@ impl Standing {
     /// What errors of a receiver weigh; 1 at the mean.
     pub(super) fn weight(&self, receiver: ReceiverIndex) -> f64 {
         self.receivers.get(receiver.0).map_or(1.0, |fared| fared.weight)
+    }
+
+    /// The part of that which is due to fairness.
+    pub(super) fn fairness(&self, receiver: ReceiverIndex) -> f64 {
+        self.receivers.get(receiver.0).map_or(1.0, |fared| fared.fairness)
     }
 
     /// A trigger: takes note of how everybody fares with its entity, and weighs them anew. `price` is what a vector is worth at
@@ -117,7 +124,8 @@ impl Standing {
         for fared in &mut self.receivers {
             let own = (fared.sent + GENERAL * served) / (fared.triggers + GENERAL);
             let rarely = if own > 0.0 && fared.sees { served / own } else { 1.0 };
-            fared.weight = libm::exp(scale * fared.weight) * rarely;
+            fared.fairness = libm::exp(scale * fared.weight);
+            fared.weight = fared.fairness * rarely;
         }
     }
 
@@ -139,7 +147,7 @@ impl Standing {
         self.receivers.truncate(ledger.receivers().len());
         for receiver in ledger.receivers() {
             let host = ledger.host(receiver);
-            let newcomer = Fared { host, errors, triggers: 1.0, weight: 1.0, sent: 0.0, sees: false };
+            let newcomer = Fared { host, errors, triggers: 1.0, weight: 1.0, fairness: 1.0, sent: 0.0, sees: false };
             match self.receivers.get(receiver.0).map(|fared| fared.host) {
                 Some(known) if known == host => {}
                 Some(_) => match self.receivers.iter().skip(receiver.0).position(|fared| fared.host == host) {
@@ -164,6 +172,7 @@ mod tests {
             errors: *errors,
             triggers: 1.0,
             weight: 1.0,
+            fairness: 1.0,
             sent: 0.0,
             sees: true,
         };
