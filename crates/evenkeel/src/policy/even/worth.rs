@@ -304,8 +304,9 @@ mod tests {
             assert!(choice.apart(choice.arrival) < 1e-12, "the course is the same");
             choice.frozen()
         };
-        // From 0.1 s after the trigger at the age of 3 s to 1.1 s after it, 1 m to 11 m behind.
-        let expected = [0.0, 0.0, 0.5 * 1.0 * 0.1, 0.5 * (1.0 + 11.0)];
+        // From 0.1 s after the trigger at the age of 3 s to 1.1 s after it, 1 m to 11 m behind; and so again in each of the 3 s for
+        // which the new one is extrapolated.
+        let expected = [0.0, 0.0, 3.0 * 0.5 * 1.0 * 0.1, 3.0 * 0.5 * (1.0 + 11.0)];
         (0..)
             .zip(expected)
             .for_each(|(age, worth)| assert!((frozen(age) - worth).abs() < 1e-9, "{age} s: {}", frozen(age)));
