@@ -24,6 +24,7 @@ pub(super) struct Kinds {
     turn: f64,
     spells: [Spells; CLASSES],
     all: Spells,
+    assumed: f64,
 }
 
 /// How long something has lasted, and how often.
@@ -42,7 +43,7 @@ impl Spells {
 
 impl Kinds {
     pub(super) fn new() -> Self {
-        Self { speed: 0.0, turn: 0.0, spells: [Spells::default(); CLASSES], all: Spells::default() }
+        Self { speed: 0.0, turn: 0.0, spells: [Spells::default(); CLASSES], all: Spells::default(), assumed: 0.0 }
     }
 
     /// The kind of a motion.
@@ -78,9 +79,14 @@ impl Kinds {
         (spells.seconds + GENERAL * self.mean()) / (spells.count + GENERAL)
     }
 
-    /// How long any motion lasts, in seconds; 1 as long as nothing is known, and all kinds are alike.
+    /// Sets how long any motion lasts as long as nothing is known, in seconds.
+    pub(super) fn assume(&mut self, seconds: f64) {
+        self.assumed = seconds;
+    }
+
+    /// How long any motion lasts, in seconds.
     pub(super) fn mean(&self) -> f64 {
-        if self.all.seconds > 0.0 { self.all.seconds / self.all.count } else { 1.0 }
+        if self.all.seconds > 0.0 { self.all.seconds / self.all.count } else { self.assumed }
     }
 }
 

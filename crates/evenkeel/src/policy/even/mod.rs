@@ -40,6 +40,11 @@ const OVERDUE: f64 = 1.5;
 /// The time between two vectors of an entity is the mean of about so many.
 const REMEMBERED: f64 = 8.0;
 
+/// As long as nothing is known, motions last, and vectors are apart, by this share of the window. Nothing waits for longer than so many
+/// times that.
+const ASSUMED: f64 = 0.05;
+const LONGEST_WAIT: f64 = 60.0;
+
 /// The smallest error on average, and a fair share of it for everybody. Our own; not in the papers.
 ///
 /// A vector goes to a receiver when what it is *worth* there, times the receiver's *weight*, exceeds a *price* per vector.
@@ -312,7 +317,7 @@ impl Even {
     /// How long to wait before what was not sent is thought over, if the best offer was this part of the price.
     fn patience(&self, part: f64) -> Duration {
         let left = 1.0 - libm::sqrt(part.clamp(0.0, 1.0));
-        Duration::from_secs_f64((SECOND_THOUGHTS * self.pace.mean() * left).min(60.0))
+        Duration::from_secs_f64((SECOND_THOUGHTS * self.pace.mean() * left).min(LONGEST_WAIT * self.pace.assumed()))
     }
 }
 
@@ -330,6 +335,9 @@ impl Policy for Even {
         if self.entities.len() <= trigger.entity.0 {
             self.entities.resize(trigger.entity.0 + 1, Entity::default());
         }
+        let assumed = ASSUMED * ledger.window().as_secs_f64();
+        self.kinds.assume(assumed);
+        self.pace.assume(assumed);
         self.learn(ledger, trigger);
         if trigger.cause == Cause::First || self.price.is_unlimited() {
             // The sender tells everybody of the first vector anyway.

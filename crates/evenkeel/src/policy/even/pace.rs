@@ -8,6 +8,7 @@ const REMEMBERED: f64 = 200.0;
 pub(super) struct Pace {
     seconds: f64,
     count: f64,
+    assumed: f64,
 }
 
 impl Pace {
@@ -17,8 +18,18 @@ impl Pace {
         (self.seconds, self.count) = (self.seconds * keep + seconds, self.count * keep + 1.0);
     }
 
-    /// Returns the mean gap in seconds; 1 as long as nothing is known.
+    /// Sets the mean gap as long as nothing is known, in seconds.
+    pub(super) fn assume(&mut self, seconds: f64) {
+        self.assumed = seconds;
+    }
+
+    /// Returns what is assumed as long as nothing is known, in seconds.
+    pub(super) fn assumed(&self) -> f64 {
+        self.assumed
+    }
+
+    /// Returns the mean gap in seconds.
     pub(super) fn mean(&self) -> f64 {
-        if self.seconds > 0.0 { self.seconds / self.count } else { 1.0 }
+        if self.seconds > 0.0 { self.seconds / self.count } else { self.assumed }
     }
 }

@@ -23,6 +23,11 @@ const PRIOR: Rule = Rule { now: 0.3, arrival: 0.4 };
 /// The least that a metre apart now counts for: what lasts must be told in the end.
 const LEAST: f64 = 0.3;
 
+/// What is less of the way that an entity makes while it is extrapolated comes from rounding.
+const NOISE: f64 = 1e-9;
+/// How much less certain the rule for one distance is made where the two always go together, as a share of their squares.
+const TOGETHER: f64 = 1e-9;
+
 /// Two vectors of one entity between which a receiver's future lies: with the new one, or without.
 ///
 /// Most are made, looked at and forgotten: those borrow the motions from the ledger. The few that are kept own them.
@@ -94,7 +99,10 @@ impl<M: Borrow<Motion>> Choice<M> {
 
     /// How far apart the two are now, and will be at arrival.
     fn apart_now_and_then(&self) -> (f64, f64) {
-        (self.apart(self.now), self.apart(self.arrival))
+        let speed = |motion: &M| motion.borrow().velocity_at(0.0).length();
+        let noise = NOISE * speed(&self.new.1).max(speed(&self.old.1)) * self.max_age.as_secs_f64();
+        let above = |apart: f64| if apart > noise { apart } else { 0.0 };
+        (above(self.apart(self.now)), above(self.apart(self.arrival)))
     }
 
     /// What the new one would have gained at arrival, now that it is known where the entity was.
@@ -147,7 +155,11 @@ impl Lessons {
     /// The rule that fits best, drawn towards a more general one as long as there is little to go by.
     fn rule(&self, general: Rule) -> Rule {
         let pull = GENERAL / self.count.max(1.0);
-        let (pull_now, pull_then) = (pull * self.now_now + 1e-9, pull * self.then_then + 1e-9);
+        let least = TOGETHER * (self.now_now + self.then_then);
+        if least == 0.0 {
+            return general;
+        }
+        let (pull_now, pull_then) = (pull * self.now_now + least, pull * self.then_then + least);
         let (now_now, then_then) = (self.now_now + pull_now, self.then_then + pull_then);
         let now_gain = self.now_gain + pull_now * general.now;
         let then_gain = self.then_gain + pull_then * general.arrival;
