@@ -43,9 +43,10 @@ impl Cell {
         let of_seed = |seed: u64| {
             let entities = match &self.source {
                 Source::Motion { motion, entities } => motion.entities(*entities, SECONDS, seed),
-                Source::Trace { path, .. } => {
-                    Trace::read(path, Cuts { max_gap: 1.0, ..Cuts::default() }).unwrap().truth("", Some(SECONDS), false).unwrap()
-                }
+                Source::Trace { path, .. } => Trace::read(path, Cuts { max_gap: 1.0, ..Cuts::default() })
+                    .unwrap()
+                    .truth("", Some(SECONDS), false)
+                    .unwrap(),
             };
             let fleet = Fleet::new("all".into(), entities, &settings.rules).unwrap();
             let (start, _) = fleet.span();
@@ -82,7 +83,16 @@ impl Cell {
         let more = (fair.vectors_sent / efficient.vectors_sent).sqrt();
         let (real, said) = (fair.mean * more - efficient.mean, self.said(&settings, fair));
         let shares = (real / efficient.mean, said / efficient.mean);
-        println!("| {} {} even:{} | {:.3} | {:.4} | {:.4} | {:.2} |", self.name, self.delays.0, self.rate, efficient.mean, real, said, said / real);
+        println!(
+            "| {} {} even:{} | {:.3} | {:.4} | {:.4} | {:.2} |",
+            self.name,
+            self.delays.0,
+            self.rate,
+            efficient.mean,
+            real,
+            said,
+            said / real
+        );
         shares
     }
 }
@@ -92,7 +102,13 @@ fn cells(all: &[(String, Source, f64)], rates: &[u32]) -> Vec<Cell> {
     for (name, source, threshold) in all {
         for delays in [FAR, NEAR] {
             for rate in rates {
-                cells.push(Cell { name: name.clone(), source: source.clone(), threshold: *threshold, delays, rate: *rate });
+                cells.push(Cell {
+                    name: name.clone(),
+                    source: source.clone(),
+                    threshold: *threshold,
+                    delays,
+                    rate: *rate,
+                });
             }
         }
     }

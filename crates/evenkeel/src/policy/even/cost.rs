@@ -60,7 +60,8 @@ impl Cost {
         let sums = &mut self.sums;
         sums.fade(libm::exp(-since / window));
         let even = price * libm::pow(fairness, -RESPONSE);
-        (sums.price, sums.even, sums.marginal) = (sums.price + price, sums.even + even, sums.marginal + price / fairness);
+        (sums.price, sums.even, sums.marginal) =
+            (sums.price + price, sums.even + even, sums.marginal + price / fairness);
         if sums.price > 0.0 {
             sums.given += (libm::pow(sums.even / sums.price, FALL) * even - price / fairness).max(0.0);
         }
