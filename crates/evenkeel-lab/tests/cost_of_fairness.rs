@@ -1,4 +1,5 @@
-//! What `even` says that fairness costs, against what it does cost: the difference between the mean error and that of `even:1`.
+//! What `even` says that fairness costs, against what it does cost: the difference between the mean error and that of `even:1`. What is
+//! said is an order of magnitude.
 #![allow(clippy::unwrap_used)]
 
 use evenkeel::{Duration, GlobalTime, Tolerance};
@@ -138,5 +139,8 @@ fn what_fairness_is_said_to_cost_it_does_cost() {
     }
     println!("| | mean at rate 1, m | costs, m | said, m | said / costs |\n|---|---|---|---|---|");
     let shares: Vec<(f64, f64)> = cells(&all, &[3, 10]).par_iter().map(Cell::judge).collect();
-    assert!(!shares.is_empty());
+    // Where fairness costs next to nothing, what is said is mostly chance.
+    let clear = || shares.iter().filter(|(real, _)| *real > 0.02);
+    assert!(clear().count() > 4, "{shares:?}");
+    assert!(clear().all(|(real, said)| (0.2..5.0).contains(&(said / real))), "{shares:?}");
 }

@@ -11,11 +11,11 @@
 //! **Proof.** Let `e(s)` be the mean error of a choice of vectors `s`, `n(s)` their number, and `p` any price above zero. Every
 //! choice with `n(s) <= N` has `e(s) >= e(s) + p (n(s) - N) >= D(p) - p N`, where `D(p)` is the least `e + p n` of all choices.
 //! With a price there is no budget to share, so `D` is a sum over pairs of a life and a receiver, each by dynamic programming
-//! ([`pair`]). The bound is the largest `D(p) - p N` that was found. `D` is concave and each evaluation gives a tangent, so the
+//! (`pair`). The bound is the largest `D(p) - p N` that was found. `D` is concave and each evaluation gives a tangent, so the
 //! tangents tell when to stop searching; a search that stops early loses sharpness, not validity. (It may stop early at prices
 //! below what a change between two breaks may gain, where vectors are all but free.)
 //!
-//! **Accuracy.** Errors are added up by the midpoint rule in steps of at most [`pair::LONGEST_STEP`], which for straight paths
+//! **Accuracy.** Errors are added up by the midpoint rule in steps of at most `pair::LONGEST_STEP`, which for straight paths
 //! is never above the integral. The base case added up this way agrees with the world's gauge within 1 % (a test).
 
 mod pair;
