@@ -411,6 +411,7 @@ impl Policy for Even {
     }
 
     fn settled(&mut self, _ledger: &Ledger, settled: &Settled) {
+        self.standing.settled(settled.receiver, settled.arrival.is_some());
         if settled.arrival.is_none() {
             if let Some(entity) = self.entities.get_mut(settled.entity.0) {
                 (entity.pending, entity.look) = (true, None);

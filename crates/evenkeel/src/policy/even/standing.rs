@@ -17,6 +17,8 @@ const LEAST: f64 = 0.02;
 const CHANCE: f64 = 6.0;
 /// For how many triggers of its own the share of vectors sent to everybody counts.
 const GENERAL: f64 = 10.0;
+/// For how many vectors that arrived a receiver is trusted in advance.
+const TRUSTED: f64 = 10.0;
 
 /// What each receiver has suffered, over all entities, with the past fading.
 ///
@@ -46,16 +48,27 @@ struct Fared {
     weight: f64,
     /// The part of the weight that is due to fairness.
     fairness: f64,
-    /// Vectors sent to it.
+    /// Vectors sent to it, and those of which it is known that they arrived, or not.
     sent: f64,
+    arrived: f64,
+    lost: f64,
     /// Whether anything was ever in its scope: who sees nothing, like the owner of all there is, is no measure for others.
     sees: bool,
 }
 
 impl Fared {
-    /// The mean over triggers: who sees fewer entities is not better off for it.
+    /// Somebody of whom nothing is known but how others fare.
+    fn at_the_mean(host: HostId, errors: f64) -> Self {
+        let (sent, arrived, lost) = (0.0, 0.0, 0.0);
+        Self { host, errors, triggers: 1.0, weight: 1.0, fairness: 1.0, sent, arrived, lost, sees: false }
+    }
+
+    /// The mean over triggers, as far as fairness takes it into account: who sees fewer entities is not better off for it, and who
+    /// acknowledges fewer vectors is not worse off. What was lost is made up for by worth; if it gave weight as well, a receiver
+    /// would gain by not acknowledging what it received.
     fn error(&self) -> f64 {
-        self.errors / self.triggers.max(1e-9)
+        let acknowledged = (self.arrived + TRUSTED) / (self.arrived + self.lost + TRUSTED);
+        acknowledged * self.errors / self.triggers.max(1e-9)
     }
 }
 
@@ -84,7 +97,7 @@ impl Standing {
         self.seconds += since;
         self.follow(ledger);
         for (receiver, fared) in ledger.receivers().zip(&mut self.receivers) {
-            for sum in [&mut fared.errors, &mut fared.triggers, &mut fared.sent] {
+            for sum in [&mut fared.errors, &mut fared.triggers, &mut fared.sent, &mut fared.arrived, &mut fared.lost] {
                 *sum *= keep;
             }
             let pair = ledger.pair(entity, receiver);
@@ -105,6 +118,13 @@ impl Standing {
     pub(super) fn sent(&mut self, receiver: ReceiverIndex) {
         if let Some(fared) = self.receivers.get_mut(receiver.0) {
             fared.sent += 1.0;
+        }
+    }
+
+    /// Records what became of a vector that was sent to a receiver.
+    pub(super) fn settled(&mut self, receiver: ReceiverIndex, arrived: bool) {
+        if let Some(fared) = self.receivers.get_mut(receiver.0) {
+            *(if arrived { &mut fared.arrived } else { &mut fared.lost }) += 1.0;
         }
     }
 
@@ -147,7 +167,7 @@ impl Standing {
         self.receivers.truncate(ledger.receivers().len());
         for receiver in ledger.receivers() {
             let host = ledger.host(receiver);
-            let newcomer = Fared { host, errors, triggers: 1.0, weight: 1.0, fairness: 1.0, sent: 0.0, sees: false };
+            let newcomer = Fared::at_the_mean(host, errors);
             match self.receivers.get(receiver.0).map(|fared| fared.host) {
                 Some(known) if known == host => {}
                 Some(_) => match self.receivers.iter().skip(receiver.0).position(|fared| fared.host == host) {
@@ -167,15 +187,7 @@ mod tests {
 
     fn weighed(exchange_rate: f64, errors: &[f64]) -> Vec<f64> {
         let mut standing = Standing::new(exchange_rate);
-        let fared = |(i, errors): (u32, &f64)| Fared {
-            host: HostId(i),
-            errors: *errors,
-            triggers: 1.0,
-            weight: 1.0,
-            fairness: 1.0,
-            sent: 0.0,
-            sees: true,
-        };
+        let fared = |(i, errors): (u32, &f64)| Fared { sees: true, ..Fared::at_the_mean(HostId(i), *errors) };
         standing.receivers = (0..).zip(errors).map(fared).collect();
         standing.weigh(0.0, 1.0);
         standing.receivers.iter().map(|fared| fared.weight).collect()
@@ -209,5 +221,18 @@ mod tests {
         let weights = weighed(10.0, &[1.0, 1.02]);
         let ratio = weights[1] / weights[0];
         assert!((1.09..1.11).contains(&ratio), "{ratio}");
+    }
+    /// Of two receivers with the same error, the one that acknowledges half of what it is sent weighs less: it gains nothing by silence.
+    #[test]
+    fn what_is_not_acknowledged_gives_no_weight() {
+        let mut standing = Standing::new(2.0);
+        let fared = |i| Fared { sees: true, ..Fared::at_the_mean(HostId(i), 1.0) };
+        standing.receivers = (0..3).map(fared).collect();
+        for i in 0..200 {
+            (0..3).for_each(|r| standing.settled(ReceiverIndex(r), r != 0 || i % 2 == 0));
+        }
+        standing.receivers[0].errors = 1.5;
+        standing.weigh(0.0, 1.0);
+        assert!(standing.fairness(ReceiverIndex(0)) < standing.fairness(ReceiverIndex(1)));
     }
 }
