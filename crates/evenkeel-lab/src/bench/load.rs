@@ -2,7 +2,7 @@
 
 use evenkeel::wire::datagram::{Proof, ReceiptEntry, ReceiptsHeader, Stamp, Taken, VectorsHeader};
 use evenkeel::wire::{BitReader, BitWriter, Format};
-use evenkeel::{Duration, EntityId, GlobalTime, HostId, Pose, Sender, SenderConfig, Threshold, Vec3};
+use evenkeel::{Duration, EntityId, GlobalTime, HostId, Policy, Pose, Sender, SenderConfig, Threshold, Vec3};
 use std::collections::VecDeque;
 
 /// Simulated time between ticks.
@@ -35,8 +35,19 @@ pub(super) struct Load {
 
 impl Load {
     pub(super) fn new(entities: u32, receivers: u32, format: Format, books: bool) -> Self {
+        Self::with_policy(entities, receivers, format, books, SenderConfig::default().policy)
+    }
+
+    pub(super) fn with_policy(
+        entities: u32,
+        receivers: u32,
+        format: Format,
+        books: bool,
+        policy: Box<dyn Policy>,
+    ) -> Self {
         let now = GlobalTime::ZERO;
-        let config = SenderConfig { format, books, max_receivers: receivers as usize, ..SenderConfig::default() };
+        let max_receivers = receivers as usize;
+        let config = SenderConfig { format, books, policy, max_receivers, ..SenderConfig::default() };
         let mut sender = Sender::new(config).expect("a valid configuration");
         for i in 0..receivers {
             sender.add_receiver(HostId(i), now).expect("within limits");

@@ -3,12 +3,14 @@
 //! Absolute times depend on the machine; what counts are the ratios, both sides of which are measured in the same run.
 
 mod accuracy;
+mod deciding;
 mod load;
 mod rollback;
 mod sending;
 mod traffic;
 
 pub use accuracy::{IntegralClass, integral_classes};
+pub use deciding::{Deciding, deciding};
 pub use rollback::{Rollback, rollback};
 pub use sending::{AllDue, CountAllocations, Idle, Million, all_due, idle, million};
 pub use traffic::eight_players;
@@ -50,6 +52,8 @@ pub struct Figures {
     pub all_due: AllDue,
     /// Everything due, without errors being booked.
     pub without_books: AllDue,
+    /// A tenth due, decided by `even`.
+    pub deciding: Deciding,
     /// Nothing due.
     pub idle: Idle,
     /// A million pairs.
@@ -72,6 +76,8 @@ pub fn run(options: &Options<'_>) -> Result<Figures> {
     step("sending, everything due");
     let without_books = all_due(40, false, None);
     let all_due = all_due(40, true, options.count);
+    step("deciding");
+    let deciding = deciding(200);
     step("sending, nothing due");
     let idle = idle(200);
     step("a million pairs");
@@ -80,7 +86,7 @@ pub fn run(options: &Options<'_>) -> Result<Figures> {
     let rollback = rollback(200)?;
     step("clock");
     let clock = clock::measure(options.clock_runs, 1)?;
-    Ok(Figures { integral, wire, traffic, all_due, without_books, idle, million, rollback, clock })
+    Ok(Figures { integral, wire, traffic, all_due, without_books, deciding, idle, million, rollback, clock })
 }
 
 /// The file of a recorded game, by its name.
@@ -163,6 +169,8 @@ impl Figures {
             "clock_ratio_to_naive_exchange": self.clock.cost.multiple(),
         });
         // One macro holds only so many keys.
+        figures["ratio_even_to_base"] = json!(self.deciding.ratio());
+        figures["ratio_even_to_base_vectors"] = json!(self.deciding.vectors);
         figures["datagram_header_bytes"] = json!(self.traffic.datagram_header_bytes());
         figures["receipt_bytes_per_datagram"] = json!(self.traffic.receipt_bytes_per_datagram());
         figures["bytes_per_second_eight_players"] = json!(self.traffic.bytes_per_second());
@@ -220,6 +228,12 @@ impl Figures {
         if let Some(allocations) = due.allocations_per_tick {
             row(f, "allocations per tick (target 0)", format!("{allocations:.2}"))?;
         }
+        let Deciding { base_ms, even_ms, vectors } = self.deciding;
+        writeln!(f, "\nDeciding: a tenth of the entities due, a third of the vectors sent")?;
+        row(f, "every third vector to everybody, a tick", format!("{base_ms:.2} ms"))?;
+        row(f, "even, a tick", format!("{even_ms:.2} ms"))?;
+        row(f, "even / every third (target 1.5)", format!("{:.2}", self.deciding.ratio()))?;
+        row(f, "vectors sent, even / every third", format!("{vectors:.2}"))?;
         writeln!(f, "\nNothing due")?;
         row(f, "per entity and tick", format!("{:.0} ns", idle.ns_per_entity))?;
         row(f, "one extrapolation of an arc", format!("{:.0} ns", idle.ns_per_extrapolation))?;

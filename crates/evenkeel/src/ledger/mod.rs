@@ -316,7 +316,8 @@ impl Ledger {
         book.finish(context, now);
         let (error, shown) = (book.accumulated(context, now), book.shown_for(context, now));
         *book = PairBook::new(until);
-        self.entities[entity.0].desks[receiver.0].queued = None;
+        let desk = &mut self.entities[entity.0].desks[receiver.0];
+        (desk.queued, desk.sent) = (None, None);
         let receiver = &mut self.receivers[receiver.0];
         receiver.past_error += error;
         receiver.past_shown += shown;
@@ -421,6 +422,12 @@ impl Ledger {
         let ReceiverBook { path, lag, pairs, .. } = &self.receivers[receiver.0];
         let context = Context { exported: &self.entities[entity.0].exported, path, lag, terms: &self.terms };
         (&pairs[entity.0], context)
+    }
+
+    /// Notes at the desk which vector was sent last and is not lost, after a pair's book was told of a send, an arrival or a loss.
+    pub(crate) fn note_sent(&mut self, entity: EntityIndex, receiver: ReceiverIndex) {
+        let sent = self.receivers[receiver.0].pairs[entity.0].reference();
+        self.entities[entity.0].desks[receiver.0].sent = sent;
     }
 
     pub(crate) fn desk(&self, entity: EntityIndex, receiver: ReceiverIndex) -> &Desk {
@@ -533,10 +540,16 @@ impl<'a> PairView<'a> {
         Some(Reference { number, generated, motion: *motion })
     }
 
-    /// The same, borrowed: its number, when it was generated, and what it says.
+    /// The same, borrowed: its number, when it was generated, and what it says. A policy asks this of every pair, time and again, so
+    /// the pair's book is only opened for a vector that the exported path no longer holds.
     pub(crate) fn reference_motion(&self) -> Option<(VectorNumber, GlobalTime, &'a Motion)> {
-        let (book, context) = self.parts();
-        book.reference_motion(context, self.desk().queued)
+        let (book, desk) = (&self.ledger.entities[self.entity.0], self.desk());
+        debug_assert_eq!(desk.sent, self.parts().0.reference());
+        let number = desk.sent.max(desk.queued)?;
+        if let Some(v) = book.exported.get(number) {
+            return Some((number, v.generated, &v.motion));
+        }
+        self.parts().0.anchored(number).map(|anchor| (number, anchor.generated, &anchor.motion))
     }
 
     /// The vector that the receiver is believed to be using at a global time.

@@ -63,12 +63,14 @@ const CLOSE_EVERY: u32 = 8;
 pub(crate) struct Desk {
     /// The newest vector queued for sending.
     pub(crate) queued: Option<VectorNumber>,
+    /// The newest vector sent that is not lost, as the pair's book has it.
+    pub(crate) sent: Option<VectorNumber>,
     pub(crate) relevance: Relevance,
 }
 
 impl Desk {
     pub(crate) const fn new() -> Self {
-        Self { queued: None, relevance: Relevance::USUAL }
+        Self { queued: None, sent: None, relevance: Relevance::USUAL }
     }
 }
 
@@ -197,21 +199,8 @@ impl PairBook {
         self.newest
     }
 
-    /// The same with when it was generated and its motion, also of a vector that the exported path no longer holds. Borrowed: a
-    /// policy asks this of every pair, time and again.
-    pub(crate) fn reference_motion<'a>(
-        &'a self,
-        context: Context<'a>,
-        queued: Option<VectorNumber>,
-    ) -> Option<(VectorNumber, GlobalTime, &'a Motion)> {
-        let number = self.newest.max(queued)?;
-        if let Some(v) = context.exported.get(number) {
-            return Some((number, v.generated, &v.motion));
-        }
-        self.anchored(number).map(|anchor| (number, anchor.generated, &anchor.motion))
-    }
-
-    fn anchored(&self, number: VectorNumber) -> Option<&Reference> {
+    /// The vector in use with this number, if the exported path no longer holds it.
+    pub(crate) fn anchored(&self, number: VectorNumber) -> Option<&Reference> {
         self.anchor.as_deref().filter(|anchor| anchor.number == number)
     }
 

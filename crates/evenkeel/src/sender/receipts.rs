@@ -166,6 +166,7 @@ impl Sender {
         let now = self.now;
         let (book, context) = self.ledger.split(entity, receiver);
         if book.record_arrival(number, sent, arrival, taken, context, now).is_some() {
+            self.ledger.note_sent(entity, receiver);
             let settled = Settled { entity, receiver, vector: number, sent, arrival: Some(arrival) };
             self.policy.settled(&self.ledger, &settled);
         }

@@ -180,6 +180,7 @@ impl Sender {
         let context = Context { exported: &book.exported, path: &to.path, lag: &to.lag, terms };
         pair.record_send(number, record.generated, self.now, context);
         let desk = &mut book.desks[receiver.0];
+        desk.sent = pair.reference();
         if desk.queued == Some(number) {
             desk.queued = None;
         }
@@ -286,6 +287,7 @@ impl Sender {
                     return;
                 }
                 self.ledger.book_mut(entity, receiver).record_untaken(number, sent);
+                self.ledger.note_sent(entity, receiver);
                 let settled = Settled { entity, receiver, vector: number, sent, arrival: None };
                 self.policy.settled(&self.ledger, &settled);
                 self.queue_newest(entity, receiver, true);
@@ -303,6 +305,7 @@ impl Sender {
                 let pair = self.ledger.book_mut(entity, receiver);
                 let nothing_newer = pair.record_loss(number, sent);
                 let left_with_nothing = pair.reference().is_none();
+                self.ledger.note_sent(entity, receiver);
                 let settled = Settled { entity, receiver, vector: number, sent, arrival: None };
                 self.policy.settled(&self.ledger, &settled);
                 let resends = self.resend_lost && (left_with_nothing || !self.policy.makes_up_for_losses());

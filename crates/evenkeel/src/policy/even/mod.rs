@@ -21,7 +21,7 @@ use cost::Cost;
 use pace::Pace;
 use price::Price;
 use standing::Standing;
-use worth::{Choice, Experience};
+use worth::{Choice, Experience, Presents};
 
 /// The usual exchange rate.
 const EXCHANGE_RATE: f64 = 2.0;
@@ -35,6 +35,11 @@ const LONG: f64 = 0.5;
 const PATIENT: f64 = 0.1;
 /// What was not sent is thought over after so much of the time between two vectors.
 const SECOND_THOUGHTS: f64 = 0.125;
+/// Where worths rise slowly, later: at this part of the time after which they would reach the price if they went on like that, but not
+/// after more than so many times as long, nor after more than this part of the time for which vectors are extrapolated.
+const PREDICTED: f64 = 0.5;
+const LATEST: f64 = 4.0;
+const LATEST_OF_AGE: f64 = 0.05;
 /// A vector is repeated once it is older than so many times the time between two vectors of its entity.
 const OVERDUE: f64 = 1.5;
 /// The time between two vectors of an entity is the mean of about so many.
@@ -106,6 +111,8 @@ struct Entity {
     pending: bool,
     /// When to think it over again, if its owner tells us all the time where it is.
     look: Option<GlobalTime>,
+    /// When that was done last, and which part of the price the best offer was.
+    looked: Option<(GlobalTime, f64)>,
 }
 
 impl Entity {
@@ -201,7 +208,13 @@ impl Even {
     }
 
     /// What a motion of an entity is worth to a receiver, in weighted metre-seconds.
-    fn worth(&mut self, ledger: &Ledger, subject: &Subject<'_>, receiver: ReceiverIndex) -> f64 {
+    fn worth(
+        &mut self,
+        ledger: &Ledger,
+        subject: &Subject<'_>,
+        presents: &mut Presents,
+        receiver: ReceiverIndex,
+    ) -> f64 {
         let (pair, now) = (ledger.pair(subject.entity, receiver), subject.now);
         if !pair.relevance().in_scope() {
             return 0.0;
@@ -224,7 +237,8 @@ impl Even {
         };
         self.experience.keep(&choice);
         let lasts = libm::sqrt(subject.dwell * self.pace.mean());
-        let worth = lasts * self.experience.gain(&choice) + choice.frozen();
+        let present = presents.of(number, || choice.present());
+        let worth = lasts * self.experience.gain(&choice, present) + choice.frozen();
         importance(&pair) * self.standing.weight(receiver) * (worth + self.saved(&choice))
     }
 
@@ -253,7 +267,9 @@ impl Even {
         let subject = self.subject(ledger, entity, (Some(vector.number), vector.generated, &vector.motion), now);
         let mut offers = core::mem::take(&mut self.offers);
         offers.clear();
-        let worths = ledger.receivers().map(|receiver| (self.worth(ledger, &subject, receiver), receiver));
+        let mut presents = Presents::default();
+        let worths =
+            ledger.receivers().map(|receiver| (self.worth(ledger, &subject, &mut presents, receiver), receiver));
         offers.extend(worths.filter(|(worth, _)| *worth > 0.0));
         if self.price.is_scarce() {
             offers.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -314,6 +330,19 @@ impl Even {
         self.price.trigger(receivers, ledger.window().as_secs_f64(), at);
     }
 
+    /// How long to wait before an entity is thought over again, if the best offer is this part of the price.
+    fn wait(&mut self, entity: EntityIndex, best: f64, max_age: Duration, now: GlobalTime) -> Duration {
+        let patience = self.patience(best);
+        let Some((last, before)) = self.entities[entity.0].looked.replace((now, best)) else { return patience };
+        let since = now.since(last).as_secs_f64();
+        if best >= 1.0 || best < before || since <= 0.0 {
+            return patience;
+        }
+        let predicted = PREDICTED * (1.0 - best) * since / (best - before).max(f64::MIN_POSITIVE);
+        let latest = (LATEST * self.patience(0.0).as_secs_f64()).min(LATEST_OF_AGE * max_age.as_secs_f64());
+        Duration::from_secs_f64(predicted.min(latest)).max(patience)
+    }
+
     /// How long to wait before what was not sent is thought over, if the best offer was this part of the price.
     fn patience(&self, part: f64) -> Duration {
         let left = 1.0 - libm::sqrt(part.clamp(0.0, 1.0));
@@ -351,7 +380,11 @@ impl Policy for Even {
         self.standing.triggered(ledger, trigger.entity, trigger.at, self.price.value());
         let mut send = |receiver: ReceiverIndex| decisions[receiver.0] = Decision::Now;
         let pending = self.trade(ledger, trigger.entity, trigger.at, Some(trigger.cause), &mut send);
-        self.entities[trigger.entity.0].pending = pending;
+        let soon = trigger.at + self.patience(0.0);
+        let known = &mut self.entities[trigger.entity.0];
+        known.pending = pending;
+        known.look = known.look.map(|look| look.min(soon));
+        known.looked = None;
         if pending && self.next_wake.is_none() {
             self.next_wake = Some(trigger.at + self.patience(0.0));
         }
@@ -364,12 +397,13 @@ impl Policy for Even {
         }
         self.price.pass(ledger.window().as_secs_f64(), now);
         let subject = self.subject(ledger, entity, (None, now, observed), now);
-        let mut best = 0.0f64;
+        let (mut best, mut presents) = (0.0f64, Presents::default());
         for receiver in ledger.receivers() {
-            best = best.max(self.worth(ledger, &subject, receiver));
+            best = best.max(self.worth(ledger, &subject, &mut presents, receiver));
         }
         let best = if best > 0.0 { self.price.share_of(best) } else { 0.0 };
-        self.entities[entity.0].look = Some(now + self.patience(best));
+        let wait = self.wait(entity, best, ledger.placing().max_age, now);
+        self.entities[entity.0].look = Some(now + wait);
         best >= 1.0
     }
 
@@ -403,6 +437,11 @@ impl Policy for Even {
             }
         }
         self.next_wake = any.then_some(now + patience);
+    }
+
+    /// It reads them, but not at every trigger, and does not need them brought up to date before.
+    fn reads_error(&self) -> bool {
+        false
     }
 
     /// What was lost is offered again like anything else that a receiver lacks.

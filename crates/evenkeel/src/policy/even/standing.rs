@@ -17,6 +17,9 @@ const LEAST: f64 = 0.02;
 const CHANCE: f64 = 6.0;
 /// For how many triggers of its own the share of vectors sent to everybody counts.
 const GENERAL: f64 = 10.0;
+/// The books are read at about so many triggers per window; where there are more, at some of them. Errors are means over the window,
+/// and more readings of it say nothing new.
+const READINGS: f64 = 1000.0;
 /// For how many vectors that arrived a receiver is trusted in advance.
 const TRUSTED: f64 = 10.0;
 
@@ -35,6 +38,11 @@ pub(super) struct Standing {
     /// For how long this has been kept, in seconds.
     seconds: f64,
     last: Option<GlobalTime>,
+    /// Triggers, with the past fading over the window, and when the last one was.
+    triggers: f64,
+    heard: Option<GlobalTime>,
+    /// At which of them the books are read: those at which this passes a whole number.
+    turn: f64,
 }
 
 /// How one receiver has fared.
@@ -75,7 +83,15 @@ impl Fared {
 impl Standing {
     /// Weights that differ at most by the exchange rate.
     pub(super) fn new(exchange_rate: f64) -> Self {
-        Self { most: libm::log(exchange_rate), receivers: Vec::new(), seconds: 0.0, last: None }
+        Self {
+            most: libm::log(exchange_rate),
+            receivers: Vec::new(),
+            seconds: 0.0,
+            last: None,
+            triggers: 0.0,
+            heard: None,
+            turn: 0.0,
+        }
     }
 
     /// What errors of a receiver weigh; 1 at the mean.
@@ -89,9 +105,12 @@ impl Standing {
     }
 
     /// A trigger: takes note of how everybody fares with its entity, and weighs them anew. `price` is what a vector is worth at
-    /// present, in metre-seconds.
+    /// present, in metre-seconds. Where triggers are many, only some of them count.
     pub(super) fn triggered(&mut self, ledger: &Ledger, entity: EntityIndex, now: GlobalTime, price: f64) {
         let window = ledger.window().as_secs_f64();
+        if !self.is_read(window, now) {
+            return;
+        }
         let since = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
         let keep = libm::exp(-since / window);
         self.seconds += since;
@@ -112,6 +131,16 @@ impl Standing {
         // Errors are means over entities and the window, and a vector is about one entity.
         let entities = ledger.entity_count().max(1) as f64;
         self.weigh(CHANCE * price / (entities * window), self.seconds / (self.seconds + FIRST_IMPRESSION * window));
+    }
+
+    /// Whether the books are read at this trigger.
+    fn is_read(&mut self, window: f64, now: GlobalTime) -> bool {
+        let since = self.heard.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
+        self.triggers = self.triggers * libm::exp(-since / window) + 1.0;
+        self.turn += (READINGS / self.triggers).min(1.0);
+        let read = self.turn >= 1.0;
+        self.turn -= libm::floor(self.turn);
+        read
     }
 
     /// Records a vector that goes to a receiver.

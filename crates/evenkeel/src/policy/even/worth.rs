@@ -2,6 +2,7 @@
 
 use super::class::CLASSES;
 use crate::geometry::Vec3;
+use crate::ids::VectorNumber;
 use crate::ledger::{EntityIndex, Ledger};
 use crate::motion::Motion;
 use crate::time::{Duration, GlobalTime};
@@ -97,12 +98,17 @@ impl<M: Borrow<Motion>> Choice<M> {
         lost * (self.max_age.as_secs_f64() / wait.as_secs_f64()).max(1.0)
     }
 
-    /// How far apart the two are now, and will be at arrival.
-    fn apart_now_and_then(&self) -> (f64, f64) {
+    /// How far apart the two are now. The same for all receivers that have the same vector.
+    pub(super) fn present(&self) -> Present {
         let speed = |motion: &M| motion.borrow().velocity_at(0.0).length();
         let noise = NOISE * speed(&self.new.1).max(speed(&self.old.1)) * self.max_age.as_secs_f64();
-        let above = |apart: f64| if apart > noise { apart } else { 0.0 };
-        (above(self.apart(self.now)), above(self.apart(self.arrival)))
+        Present { apart: self.apart(self.now), noise }
+    }
+
+    /// How far apart the two are now, and will be at arrival.
+    fn apart_now_and_then(&self, present: Present) -> (f64, f64) {
+        let above = |apart: f64| if apart > present.noise { apart } else { 0.0 };
+        (above(present.apart), above(self.apart(self.arrival)))
     }
 
     /// What the new one would have gained at arrival, now that it is known where the entity was.
@@ -115,6 +121,32 @@ impl<M: Borrow<Motion>> Choice<M> {
         let band = |bounds: &[f64], value: f64| bounds.iter().filter(|bound| value >= **bound * self.lasts).count();
         let delay = band(&DELAYS, self.arrival.since(self.now).as_secs_f64());
         (delay, band(&AGES, self.held) * CLASSES + self.class)
+    }
+}
+
+/// How far apart two vectors are now, and below which distances that is rounding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Present {
+    apart: f64,
+    noise: f64,
+}
+
+/// How far apart a new vector and each of the few that receivers have are now: most receivers share theirs with others.
+#[derive(Debug, Default)]
+pub(super) struct Presents {
+    known: [Option<(VectorNumber, Present)>; 4],
+    next: usize,
+}
+
+impl Presents {
+    pub(super) fn of(&mut self, number: VectorNumber, find: impl FnOnce() -> Present) -> Present {
+        if let Some((_, present)) = self.known.iter().flatten().find(|(known, _)| *known == number) {
+            return *present;
+        }
+        let present = find();
+        self.known[self.next] = Some((number, present));
+        self.next = (self.next + 1) % self.known.len();
+        present
     }
 }
 
@@ -197,8 +229,8 @@ impl Experience {
     }
 
     /// What the new vector may be expected to gain at arrival, in metres.
-    pub(super) fn gain<M: Borrow<Motion>>(&self, choice: &Choice<M>) -> f64 {
-        let (now, then) = choice.apart_now_and_then();
+    pub(super) fn gain<M: Borrow<Motion>>(&self, choice: &Choice<M>, present: Present) -> f64 {
+        let (now, then) = choice.apart_now_and_then(present);
         let (delay, kind) = choice.kind();
         let rule = self.particular[delay * (AGES.len() + 1) * CLASSES + kind].1;
         (rule.now * now + rule.arrival * then).max(LEAST * now)
@@ -232,7 +264,7 @@ impl Experience {
     }
 
     fn learn(&mut self, choice: &Choice<Motion>, gain: f64) {
-        let (apart, (delay, kind)) = (choice.apart_now_and_then(), choice.kind());
+        let (apart, (delay, kind)) = (choice.apart_now_and_then(choice.present()), choice.kind());
         let general = &mut self.general[delay];
         general.0.add(apart, gain);
         general.1 = general.0.rule(PRIOR);
@@ -290,11 +322,15 @@ mod tests {
                 experience.learn(&choice, share * choice.apart(choice.arrival));
             }
         }
-        let expected = |choice: &Choice<Motion>| experience.gain(choice) / choice.apart(choice.arrival);
+        let expected =
+            |choice: &Choice<Motion>| experience.gain(choice, choice.present()) / choice.apart(choice.arrival);
         assert!((expected(&sudden) - 0.5).abs() < 0.03, "{}", expected(&sudden));
         assert!((expected(&lasting) - 1.0).abs() < 0.03, "{}", expected(&lasting));
         let near = choice(0.0, 20);
-        assert!((experience.gain(&near) - (0.3 + 0.4 * 1.2)).abs() < 1e-9, "another delay is another matter");
+        assert!(
+            (experience.gain(&near, near.present()) - (0.3 + 0.4 * 1.2)).abs() < 1e-9,
+            "another delay is another matter"
+        );
     }
 
     #[test]
