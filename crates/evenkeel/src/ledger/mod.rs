@@ -160,9 +160,9 @@ impl Ledger {
         &self.receivers[receiver.0].path
     }
 
-    /// Over how long the past counts; 20 s if it counts for ever.
+    /// Over how long the past counts; 20 s if it counts for ever. Above zero.
     pub(crate) fn window(&self) -> Duration {
-        self.terms.window.unwrap_or(Duration::from_secs(20))
+        self.terms.window.filter(|window| *window > Duration::ZERO).unwrap_or(Duration::from_secs(20))
     }
 
     /// How receivers place what they are sent.

@@ -5,10 +5,16 @@ use crate::ledger::{EntityIndex, Ledger};
 use crate::time::{Duration, GlobalTime};
 use alloc::vec::Vec;
 
+/// Rates are measured over the window over which the past counts, divided by this: over 5 s if the window is the usual 20 s.
+const METERED: i64 = 4;
+/// Rates are not measured over less than this, however short the window.
+const LEAST: Duration = Duration::from_micros(1);
+/// Until the time over which rates are measured, divided by this, has passed, rates are computed as if it had: 1 s of 5 s.
+const OPENING: i64 = 5;
+
 /// How many vectors per second there were lately.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Meter {
-    window: Duration,
     /// Vectors, the past fading.
     faded: f64,
     since: Option<GlobalTime>,
@@ -16,26 +22,28 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    pub(super) fn new(window: Duration) -> Self {
-        Self { window, faded: 0.0, since: None, last: GlobalTime::ZERO }
+    /// Returns the time over which rates are measured. `window` is how long the past counts, here and below.
+    pub(super) fn span(window: Duration) -> Duration {
+        (window / METERED).max(LEAST)
     }
 
-    pub(super) fn note(&mut self, vectors: usize, at: GlobalTime) {
-        self.faded = self.faded * self.kept(at.since(self.last)) + vectors as f64;
+    pub(super) fn note(&mut self, vectors: usize, window: Duration, at: GlobalTime) {
+        self.faded = self.faded * self.kept(at.since(self.last), Self::span(window)) + vectors as f64;
         self.since.get_or_insert(at);
         self.last = at;
     }
 
-    pub(super) fn rate(&self, at: GlobalTime) -> f64 {
+    pub(super) fn rate(&self, window: Duration, at: GlobalTime) -> f64 {
         let Some(since) = self.since else { return 0.0 };
-        // A moment after the start nothing can be said about a second.
-        let observed = at.since(since).max(Duration::from_secs(1));
-        let full = self.window.as_secs_f64() * (1.0 - self.kept(observed));
-        self.faded * self.kept(at.since(self.last)) / full
+        let over = Self::span(window);
+        // A moment after the start nothing can be said about a rate.
+        let observed = at.since(since).max(over / OPENING);
+        let full = over.as_secs_f64() * (1.0 - self.kept(observed, over));
+        self.faded * self.kept(at.since(self.last), over) / full
     }
 
-    fn kept(&self, span: Duration) -> f64 {
-        if self.since.is_none() { 0.0 } else { libm::exp(-span.as_secs_f64() / self.window.as_secs_f64()) }
+    fn kept(&self, passed: Duration, over: Duration) -> f64 {
+        if self.since.is_none() { 0.0 } else { libm::exp(-passed.as_secs_f64() / over.as_secs_f64()) }
     }
 }
 
@@ -63,18 +71,18 @@ pub(super) struct Purse {
 
 impl Purse {
     pub(super) fn new(budget: Budget) -> Self {
-        Self { budget, base: Meter::new(Duration::from_secs(5)), balances: Vec::new(), balanced: true }
+        Self { budget, base: Meter::default(), balances: Vec::new(), balanced: true }
     }
 
     pub(super) fn literal(self) -> Self {
         Self { balanced: false, ..self }
     }
 
-    /// How many vectors there are for a trigger with so many receivers.
-    pub(super) fn allowance(&mut self, entity: EntityIndex, receivers: usize, at: GlobalTime) -> f64 {
-        self.base.note(receivers, at);
+    /// How many vectors there are for a trigger with so many receivers. `window` is how long the past counts.
+    pub(super) fn allowance(&mut self, entity: EntityIndex, receivers: usize, window: Duration, at: GlobalTime) -> f64 {
+        self.base.note(receivers, window, at);
         let receivers = receivers as f64;
-        let due = receivers * self.budget.share_of_base(self.base.rate(at)).clamp(0.0, 1.0);
+        let due = receivers * self.budget.share_of_base(self.base.rate(window, at)).clamp(0.0, 1.0);
         if self.balances.len() <= entity.0 {
             self.balances.resize(entity.0 + 1, 0.0);
         }
@@ -102,14 +110,16 @@ impl Purse {
 mod tests {
     use super::*;
 
+    const WINDOW: Duration = Duration::from_secs(20);
+
     #[test]
     fn a_meter_reads_the_rate() {
-        let mut meter = Meter::new(Duration::from_secs(5));
-        assert_eq!(meter.rate(GlobalTime::ZERO), 0.0);
+        let mut meter = Meter::default();
+        assert_eq!(meter.rate(WINDOW, GlobalTime::ZERO), 0.0);
         for i in 0..600 {
-            meter.note(3, GlobalTime::from_millis(i * 100));
+            meter.note(3, WINDOW, GlobalTime::from_millis(i * 100));
         }
-        let rate = meter.rate(GlobalTime::from_millis(60_000));
+        let rate = meter.rate(WINDOW, GlobalTime::from_millis(60_000));
         assert!((rate - 30.0).abs() < 1.0, "{rate}");
     }
 
@@ -119,7 +129,7 @@ mod tests {
         let (mut sent, mut owed) = (0, 0.0);
         for i in 0..300 {
             // Somebody who always sends half more than was handed out.
-            owed += 1.5 * purse.allowance(EntityIndex(0), 3, GlobalTime::from_millis(i * 100));
+            owed += 1.5 * purse.allowance(EntityIndex(0), 3, WINDOW, GlobalTime::from_millis(i * 100));
             let now = owed as usize;
             owed -= now as f64;
             purse.spend(EntityIndex(0), now);
@@ -133,7 +143,7 @@ mod tests {
         let mut purse = Purse::new(Budget::PerSecond(10.0)).literal();
         let mut last = 0.0;
         for i in 0..600 {
-            last = purse.allowance(EntityIndex(0), 3, GlobalTime::from_millis(i * 100));
+            last = purse.allowance(EntityIndex(0), 3, WINDOW, GlobalTime::from_millis(i * 100));
         }
         assert!((last - 1.0).abs() < 0.05, "{last}");
     }

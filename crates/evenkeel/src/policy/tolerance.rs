@@ -9,14 +9,13 @@ use alloc::string::String;
 
 /// The largest stretch of a tolerance, as a natural logarithm: a factor of about 3,000.
 const MOST: f64 = 8.0;
-/// How fast the tolerance follows: by this times the logarithm of the excess, per second.
-const GAIN: f64 = 0.15;
-/// Over how long triggers are counted.
-const WINDOW: Duration = Duration::from_secs(5);
-/// Over how many seconds a balance is brought back to zero.
-const HORIZON: f64 = 60.0;
-/// How often the tolerance is set.
-const STEP: Duration = Duration::from_millis(500);
+/// How fast the tolerance follows: by this times the logarithm of the excess, per window over which the past counts. That is 0.15 per
+/// second if the window is the usual 20 s.
+const GAIN: f64 = 3.0;
+/// A balance is brought back to zero over this many windows: 60 s.
+const HORIZON: f64 = 3.0;
+/// The tolerance is set this many times per window: every 0.5 s.
+const STEPS: i64 = 40;
 
 /// Raises the tolerance of every trigger until what is sent fits the budget, and sends every vector to everybody. Not in the
 /// papers, and the strongest simple rival of anything that is: a larger tolerance leaves out just those vectors that say
@@ -51,37 +50,39 @@ impl Tolerant {
             Budget::OfBase { share } => (-libm::log(share)).clamp(0.0, MOST),
             Budget::Unlimited | Budget::PerSecond(_) => 0.0,
         };
-        let meter = || Meter::new(WINDOW);
-        Self { budget, stretch, base: meter(), sent: meter(), balance: 0.0, since: None, set: GlobalTime::ZERO }
+        let (base, sent) = (Meter::default(), Meter::default());
+        Self { budget, stretch, base, sent, balance: 0.0, since: None, set: GlobalTime::ZERO }
     }
 
-    /// Sets the tolerance, if it is time.
-    fn adapt(&mut self, now: GlobalTime) {
+    /// Sets the tolerance, if it is time. `window` is how long the past counts.
+    fn adapt(&mut self, window: Duration, now: GlobalTime) {
         if self.since.is_none() {
             (self.since, self.set) = (Some(now), now);
         }
-        let passed = now.since(self.set);
-        if passed < STEP {
+        let (passed, step) = (now.since(self.set), window / STEPS);
+        if passed < step {
             return;
         }
         self.set = now;
         let allowed = match self.budget {
             Budget::Unlimited => return,
-            Budget::OfBase { share } => share * self.base.rate(now),
+            Budget::OfBase { share } => share * self.base.rate(window, now),
             Budget::PerSecond(rate) => rate,
         };
         if let Budget::PerSecond(rate) = self.budget {
             self.balance += rate * passed.as_secs_f64();
         }
-        self.balance = self.balance.clamp(-HORIZON * allowed, HORIZON * allowed);
-        let wanted = (allowed + self.balance / HORIZON).clamp(allowed / 2.0, allowed * 2.0);
-        // A vector more or less within the window is chance.
-        let slack = 1.0 / WINDOW.as_secs_f64();
-        let excess = libm::log((self.sent.rate(now) + slack) / (wanted + slack));
+        let seconds = window.as_secs_f64();
+        let horizon = HORIZON * seconds;
+        self.balance = self.balance.clamp(-horizon * allowed, horizon * allowed);
+        let wanted = (allowed + self.balance / horizon).clamp(allowed / 2.0, allowed * 2.0);
+        // A vector more or less within what is measured is chance.
+        let slack = 1.0 / Meter::span(window).as_secs_f64();
+        let excess = libm::log((self.sent.rate(window, now) + slack) / (wanted + slack));
         // After a silence nothing is known about how it would have been at another tolerance.
-        let step = GAIN * passed.min(STEP * 2).as_secs_f64() * excess;
-        if step.is_finite() {
-            self.stretch = (self.stretch + step).clamp(0.0, MOST);
+        let change = GAIN / seconds * passed.min(step * 2).as_secs_f64() * excess;
+        if change.is_finite() {
+            self.stretch = (self.stretch + change).clamp(0.0, MOST);
         }
     }
 }
@@ -95,9 +96,9 @@ impl Policy for Tolerant {
         decisions.fill(Decision::Now);
         if trigger.cause != Cause::First {
             let audience = audience(ledger, trigger.entity);
-            self.sent.note(audience, trigger.at);
+            self.sent.note(audience, ledger.window(), trigger.at);
             self.balance -= audience as f64;
-            self.adapt(trigger.at);
+            self.adapt(ledger.window(), trigger.at);
         }
     }
 
@@ -128,9 +129,9 @@ impl Policy for Tolerant {
     fn base_trigger(&mut self, ledger: &Ledger, entity: EntityIndex, cause: Cause, at: GlobalTime) {
         if cause != Cause::First {
             let audience = audience(ledger, entity);
-            self.base.note(audience, at);
+            self.base.note(audience, ledger.window(), at);
             self.balance += audience as f64 * self.budget.share_of_base(0.0);
-            self.adapt(at);
+            self.adapt(ledger.window(), at);
         }
     }
 }

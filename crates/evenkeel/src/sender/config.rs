@@ -30,7 +30,7 @@ pub struct SenderConfig {
     /// three round trips and a second at least. Default: 2 s.
     pub history: Duration,
     /// Over how long the past fades in [`PairView::recent`](crate::ledger::PairView::recent); `None` for never.
-    /// Default: 20 s.
+    /// Policies measure rates, and adapt, over fixed parts of it; `None` counts as 20 s there. Default: 20 s.
     pub window: Option<Duration>,
     /// Whether export errors are booked. Without, [`fairness`](super::Sender::fairness) knows what was sent but no errors, and
     /// only policies that read none make sense; [`seen_by`](super::Sender::seen_by) works as ever. Default: yes.
