@@ -35,7 +35,9 @@ export class Summary {
       write(term, `${TITLES[index]} · ${world.policy}`);
       ["mean", "std", "max"].forEach((field, at) => write(figures[at], measure(world[field], unit)));
       const { vectors, bytes: size } = world.rate;
-      write(more, vectors === null ? "counting messages…" : `${number(vectors, 1)} messages/s, ${bytes(size)}/s`);
+      const cost = world.fairness_cost;
+      const price = cost > 0 ? `, fairness costs ${measure(cost, unit)} of the mean` : "";
+      write(more, vectors === null ? "counting messages…" : `${number(vectors, 1)} messages/s, ${bytes(size)}/s${price}`);
     });
     const { value, more } = this.#cells.get("verdict");
     write(value, verdict(second.worlds, second.window_s));

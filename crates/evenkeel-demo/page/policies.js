@@ -7,13 +7,15 @@ const USUAL = {
   lottery: "who is told is drawn by lot; who has suffered more has more tickets",
   credits: "receivers take turns; who has suffered more comes more often",
   tolerance: "fewer messages, each to everybody: more error is let pass before one is sent",
-  even: "our own: tells whoever gains most by it, weighted by what it has suffered so far",
+  even: "our own: tells those who gain most by it, the worse off first; at most 2 m of error are taken from others to spare one",
+  "even:10": "the same, fairer: at most 10 m are taken from others to spare a worse-off receiver one",
+  accumulator: "as game engines do: importance times time since the last message, best first",
 };
 const FURTHER = ["base/2", "base/6"];
 const ANY = "base/k";
 
 /** Whether a policy spends a budget; the others send what they send. */
-export const budgeted = (policy) => /^(lottery|credits|tolerance|even)/.test(policy);
+export const budgeted = (policy) => /^(lottery|credits|tolerance|accumulator|tang-zhou|even)/.test(policy);
 
 /** Options as `Choice` takes them: the usual ones first, then all others. Those that are another's second name are left out. */
 export function policyOptions(policies) {

@@ -112,6 +112,9 @@ pub struct WorldSecond {
     pub std: Option<f64>,
     /// Over receivers, of their means in the window.
     pub max: Option<f64>,
+    /// By how much fairness makes the mean error larger of late, as the policy estimates it.
+    #[serde(default)]
+    pub fairness_cost: Option<f64>,
     /// In the order of the views.
     pub receivers: Vec<ReceiverSecond>,
 }

@@ -35,6 +35,8 @@ pub struct SessionReport {
     pub entities: usize,
     /// The mean distance between what should be shown and what is, over receivers.
     pub error: Spread,
+    /// What fairness has cost of late, if the policy says so.
+    pub fairness: Option<FairnessReport>,
     /// What was sent.
     pub sent: Sent,
     /// Vectors of players that were passed on, each counted once.
@@ -53,6 +55,16 @@ pub struct SessionReport {
     pub queues: BTreeMap<&'static str, u64>,
     /// Every player as a receiver.
     pub receivers: Vec<ReceiverReport>,
+}
+
+/// What fairness has cost of late, as the policy estimates it: against the smallest mean error with as many vectors, in metres of the
+/// mean over all receivers and entities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct FairnessReport {
+    /// The error taken on by receivers that are better off.
+    pub taken: f64,
+    /// The error spared to receivers that are worse off.
+    pub given: f64,
 }
 
 /// A value over all receivers.

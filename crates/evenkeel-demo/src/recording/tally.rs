@@ -106,6 +106,7 @@ fn world(receivers: &mut [Receiver], policy: &str, measured: Option<&WorldSecond
         mean,
         std: variance.map(f64::sqrt),
         max: windows.iter().copied().reduce(f64::max),
+        fairness_cost: measured.and_then(|world| world.fairness_cost),
         receivers: seconds,
     }
 }

@@ -104,6 +104,7 @@ impl Clerk {
             mean: spread.map(|spread| spread.mean),
             std: spread.map(|spread| spread.std),
             max: spread.map(|spread| spread.max),
+            fairness_cost: report.fairness.map(|fairness| fairness.taken - fairness.given),
             receivers,
         }
     }

@@ -1,7 +1,7 @@
 //! How a session is doing, as far as a hub without sockets knows.
 
 use super::Hub;
-use crate::report::{REPORT_VERSION, ReceiverReport, Sent, SessionReport};
+use crate::report::{FairnessReport, REPORT_VERSION, ReceiverReport, Sent, SessionReport};
 use evenkeel::{HostId, Instant};
 use std::collections::BTreeMap;
 
@@ -28,6 +28,10 @@ impl Hub {
             connected: self.connections.len(),
             guests: self.guests.len(),
             entities: self.entities.len(),
+            fairness: self
+                .sender
+                .cost_of_fairness()
+                .map(|cost| FairnessReport { taken: cost.taken, given: cost.given }),
             sent: Sent {
                 triggers: spent.triggers,
                 due: spent.due,

@@ -60,6 +60,8 @@ pub(super) const SESSION: &[Metric<OfSession>] = &[
     metric("error_mean", "meters", Gauge, "Accuracy: distance between exported and placed paths, mean over receivers", |r| r.error.mean),
     metric("error_std", "meters", Gauge, "Fairness: the standard deviation of the same over receivers", |r| r.error.std),
     metric("error_max", "meters", Gauge, "The same of the receiver worst off", |r| r.error.max),
+    metric("fairness_taken", "meters", Gauge, "What fairness costs of late: mean error taken on by receivers that are better off, as the policy estimates it", |r| r.fairness.map_or(0.0, |f| f.taken)),
+    metric("fairness_given", "meters", Gauge, "What fairness gains of late: mean error spared to receivers that are worse off", |r| r.fairness.map_or(0.0, |f| f.given)),
     metric("triggers", "", Counter, "Vectors that everybody could have been told", |r| r.sent.triggers as f64),
     metric("vectors_due", "", Counter, "Vectors that sending everything to everybody would have taken", |r| r.sent.due as f64),
     metric("vectors_sent", "", Counter, "Vectors sent, counted per receiver", |r| r.sent.vectors as f64),

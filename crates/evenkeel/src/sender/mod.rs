@@ -25,7 +25,7 @@ use crate::constraint::{Constraint, constraint_id};
 use crate::events::Events;
 use crate::ids::{EntityId, HostId, VectorNumber};
 use crate::lag::{Lag, LagChange, LagError};
-use crate::ledger::{EntityIndex, Fairness, Ledger, ReceiverIndex, Relevance, Terms};
+use crate::ledger::{EntityIndex, Fairness, FairnessCost, Ledger, ReceiverIndex, Relevance, Terms};
 use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Policy};
 use crate::time::{Duration, GlobalTime};
@@ -289,6 +289,11 @@ impl Sender {
     /// How well, and how equally, the receivers are served.
     pub fn fairness(&self, now: GlobalTime) -> Fairness {
         Fairness { cost: self.policy.cost_of_fairness(&self.ledger, now), ..self.ledger.fairness(now) }
+    }
+
+    /// Returns what fairness has cost of late, if the policy says so: a part of [`fairness`](Self::fairness) that is quickly read.
+    pub fn cost_of_fairness(&self) -> Option<FairnessCost> {
+        self.policy.cost_of_fairness(&self.ledger, self.now)
     }
 
     /// The wire format in use.
