@@ -299,6 +299,9 @@ mod tests {
         assert_eq!(first("0.8")[0], "base/2");
         assert_eq!(first("1"), ["base"]);
         assert!(first("1/s")[0].starts_with("base/"));
+        assert_eq!(first("20B/s")[1..], ["tolerance", "credits", "even"]);
+        // No other keeps a budget per receiver.
+        assert_eq!(first("20B/s/receiver")[1..], ["even"]);
     }
 
     #[test]

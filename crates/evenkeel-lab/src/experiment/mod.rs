@@ -246,6 +246,23 @@ mod tests {
     }
 
     #[test]
+    fn budgets_in_bytes_are_compared_at_equal_bytes() {
+        for (budget, allowed) in [("150B/s", 150.0), ("40B/s/receiver", 120.0)] {
+            let policies = ["base", "even", "accumulator"].map(String::from).to_vec();
+            let settings = Settings { policies, budget: budget.parse().unwrap(), ..settings() };
+            let rows = run(&settings, &|_| {}).unwrap().rows;
+            assert!(rows[0].bytes_sent > 1.2 * 40.0 * allowed, "{}", rows[0].bytes_sent);
+            for row in &rows[1..] {
+                let share = row.bytes_sent / (40.0 * allowed);
+                assert!((0.98..1.02).contains(&share), "{} at {budget}: {share}", row.policy);
+                assert_eq!((row.vectors_allowed, row.bytes_allowed.map(f64::round)), (None, Some(40.0 * allowed)));
+            }
+        }
+        let refused = Settings { policies: vec!["credits".into()], budget: Budget::PerSecondEach(2.0), ..settings() };
+        assert!(run(&refused, &|_| {}).unwrap_err().to_string().contains("cannot keep a budget per receiver"));
+    }
+
+    #[test]
     fn a_share_allows_what_every_kth_vector_takes_firsts_of_lives_included() {
         // A game of short lives: `base/10` sends clearly more than a tenth.
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/traces/bzflag-dense-b.csv.gz").into();
