@@ -41,7 +41,8 @@ pub(crate) struct Arguments {
     /// By which policy the same movement is sent for comparison, or `off`.
     #[arg(long, value_name = "POLICY|off", default_value = "even")]
     right: String,
-    /// What both may spend: a share of all updates (1/3), or so many a second (200/s).
+    /// What both may spend: a share of all updates (1/3), or a rate in updates (200/s) or bytes (20kB/s), for each receiver if it ends in
+    /// /receiver (4kB/s/receiver).
     #[arg(long, default_value_t = Settings::default().left.budget)]
     budget: String,
     /// Bots follow from it.

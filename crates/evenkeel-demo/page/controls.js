@@ -196,6 +196,6 @@ export class Controls {
     policy.show(shown.policy);
     policy.explain(meaning(shown.policy, this.#policies));
     budget.show(shown.budget);
-    budget.explain(budgeted(shown.policy) ? "a share of what base sends (1/3), or 200/s" : "this policy has no use for one");
+    budget.explain(budgeted(shown.policy) ? "a share of what base sends (1/3), 200/s, 20kB/s, or 4kB/s/receiver" : "this policy has no use for one");
   }
 }

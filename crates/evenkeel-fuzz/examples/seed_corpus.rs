@@ -57,7 +57,22 @@ fn main() -> Result<()> {
         ("operations", operations()?),
         ("matrix", matrices()?),
         ("sites", placements()?),
-        ("budget_and_policy", texts(&["1/3", "0.4", "200/s", "1e-3/s", "base", "base/3", "even"])),
+        (
+            "budget_and_policy",
+            texts(&[
+                "1/3",
+                "0.4",
+                "200/s",
+                "1e-3/s",
+                "base",
+                "base/3",
+                "even",
+                "20kB/s",
+                "3B/s",
+                "200/s/receiver",
+                "20kB/s/receiver",
+            ]),
+        ),
     ] {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
         fs::create_dir_all(&directory)?;

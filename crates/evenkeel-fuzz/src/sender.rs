@@ -16,14 +16,26 @@ const MAX_RECEIVERS: usize = 3;
 const MAX_OPERATIONS: usize = 200;
 /// The books are looked at after every so many operations: that takes longer than the operations do.
 const BOOKS_EVERY: usize = 8;
+/// Inputs of so many times as many bytes as there are policies, or more, try every kind of budget.
+const LONG: usize = 6;
 /// More datagrams than this are never due at once: what waits in every queue, one by one.
 const MAX_DATAGRAMS: usize = 3 * (4_096 + 64);
 
 /// Which policy follows from the length of the input, so that older inputs keep their meaning.
 fn policy(base: bool, length: usize) -> Box<dyn Policy> {
-    let name = if base { "base" } else { NAMES[length % NAMES.len()].0 };
-    let budgets = [Budget::of_base(1, 3), Budget::PerSecond(5.0), Budget::Unlimited];
-    by_name(&name.replace("/k", "/2"), budgets[length / NAMES.len() % 3], 0).expect("a policy that there is")
+    let name = if base { "base" } else { NAMES[length % NAMES.len()].0 }.replace("/k", "/2");
+    let budgets = [
+        Budget::of_base(1, 3),
+        Budget::PerSecond(5.0),
+        Budget::Unlimited,
+        Budget::BytesPerSecond(100.0),
+        Budget::PerSecondEach(2.0),
+        Budget::BytesPerSecondEach(50.0),
+    ];
+    let turn = length / NAMES.len();
+    let budget = budgets[if turn < LONG { turn % 3 } else { turn % budgets.len() }];
+    let policy = by_name(&name, budget, 0).or_else(|_| by_name(&name, Budget::PerSecond(5.0), 0));
+    policy.expect("a policy that there is")
 }
 
 /// A [`Sender`] that is told anything at any time keeps books that are sums of distances, and is not changed by what it

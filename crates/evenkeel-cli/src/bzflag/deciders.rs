@@ -20,7 +20,10 @@ pub(super) fn decider(name: &str, budget: Budget) -> Result<Decider> {
         "base" => Decider::with("base", Budget::Unlimited),
         policy => Decider::with(policy, budget),
     };
-    by_name(&decider.policy, decider.budget, 0).map_err(|unknown| anyhow::anyhow!("{unknown}, and `today`"))?;
+    by_name(&decider.policy, decider.budget, 0).map_err(|error| match error.unkept {
+        Some(_) => anyhow::anyhow!("{error}"),
+        None => anyhow::anyhow!("{error}, and `today`"),
+    })?;
     Ok(decider)
 }
 

@@ -58,7 +58,8 @@ pub(crate) struct Arguments {
     /// Who is told what and when. A name that is not known is answered with all that are.
     #[arg(long, value_name = "NAME", default_value = "base", help_heading = "Who decides")]
     policy: String,
-    /// What policies other than base may send: a share of all updates that are due (1/3, 0.4) or so many a second (200/s).
+    /// What policies other than base may send: a share of all updates that are due (1/3, 0.4), or a rate in updates (200/s) or bytes
+    /// (20kB/s), for each client if it ends in /receiver (4kB/s/receiver).
     #[arg(long, value_name = "B", default_value = "1/3", help_heading = "Who decides")]
     budget: String,
     /// Do not advance tanks to where they will be when a client reads of them.

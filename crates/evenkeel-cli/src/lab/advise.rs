@@ -60,7 +60,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, help_heading = "Network")]
     loss: f64,
 
-    /// What may be sent: a share of all updates (1/3, 0.4) or vectors per second (200/s).
+    /// What may be sent: a share of all updates (1/3, 0.4), or a rate in vectors (200/s) or bytes (20kB/s), to each player if it ends in
+    /// /receiver (4kB/s/receiver).
     #[arg(long, default_value = "1/3", help_heading = "Limits")]
     budget: String,
     /// How long actions may wait, by kind: movement, verdicts (hits, kills, goals).

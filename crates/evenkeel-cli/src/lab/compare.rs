@@ -89,10 +89,12 @@ pub(crate) struct Arguments {
         help_heading = "Sending"
     )]
     policies: Vec<String>,
-    /// What policies may send: a share of the base case (1/3, 0.4) or vectors per second and sender (200/s).
+    /// What policies may send: a share of the base case (1/3, 0.4), or a rate for each sender in vectors (200/s) or bytes (20kB/s), to
+    /// each receiver if it ends in /receiver (4kB/s/receiver).
     #[arg(long, default_value = "1/3", help_heading = "Sending")]
     budget: String,
-    /// Trim budgets until the numbers of vectors sent agree within 1 %, as far as they can; `base/k` sends what it sends.
+    /// Trim budgets until the numbers of vectors (or bytes, if the budget is in bytes) sent agree within 1 %, as far as they can;
+    /// `base/k` sends what it sends.
     #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, help_heading = "Sending")]
     trim: bool,
     /// What vectors carry: lines, arcs along the heading, or whatever fits.

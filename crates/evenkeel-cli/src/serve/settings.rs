@@ -43,7 +43,8 @@ pub(super) struct Settings {
     /// Who is told what and when. Default: even. A name that is not known is answered with all that are.
     #[arg(long, value_name = "NAME", help_heading = "Session")]
     pub(super) policy: Option<String>,
-    /// What the policy may send: a share of the base case (1/3, 0.4) or vectors per second (200/s). Default: 1/3.
+    /// What the policy may send: a share of the base case (1/3, 0.4), or a rate in vectors (200/s) or bytes (20kB/s), for each player if
+    /// it ends in /receiver (4kB/s/receiver). Default: 1/3.
     #[arg(long, help_heading = "Session")]
     pub(super) budget: Option<String>,
     /// How long everything waits before it is shown, in milliseconds. Default: 0.

@@ -14,6 +14,7 @@ pub use verdicts::Waiting;
 
 use crate::experiment::{Progress, Row, Settings, digest, paths};
 use anyhow::{Result, ensure};
+use evenkeel::policy::by_name;
 use evenkeel::{Budget, Duration};
 
 /// Beyond this lag players notice that their own actions come late, and need prediction or an echo of them.
@@ -187,22 +188,27 @@ pub fn advise(question: &Question, progress: &(dyn Fn(Progress) + Sync)) -> Resu
 
 /// Whom to try within the budget, every k-th vector to everybody first, and how many seconds it took to find that out.
 fn policies(question: &Question, progress: &(dyn Fn(Progress) + Sync)) -> Result<(Vec<String>, f64)> {
-    let (base, simulated) = match question.game.budget {
-        Budget::PerSecond(_) => {
+    let budget = question.game.budget;
+    let (base, simulated) = match budget.rate() {
+        Some(_) => {
             let (digests, seconds) = digest(&question.settings(&["base".into()], Duration::ZERO), progress, &|_| ())?;
-            let sent: f64 = digests.iter().map(|digest| digest.row.vectors_sent).sum();
-            (sent * question.game.seeds as f64 / seconds.max(1e-9), seconds)
+            let sent = |row: &Row| if budget.is_in_bytes() { row.bytes_sent } else { row.vectors_sent };
+            let sent: f64 = digests.iter().map(|digest| sent(&digest.row)).sum();
+            let receivers = if budget.is_per_receiver() { question.network.delays_ms.len().max(1) } else { 1 };
+            (sent * question.game.seeds as f64 / (receivers as f64 * seconds.max(1e-9)), seconds)
         }
-        _ => (0.0, 0.0),
+        None => (0.0, 0.0),
     };
-    let share = question.game.budget.share_of_base(base);
+    let share = budget.share_of_base(base);
     // Rounding must not make a third a quarter.
     let k = (1.0 / share.max(1e-6) - 1e-6).ceil().max(1.0);
     if k <= 1.0 {
         return Ok((vec!["base".into()], simulated));
     }
     let every_kth = format!("base/{k:.0}");
-    Ok(([every_kth].into_iter().chain(POLICIES.map(str::to_owned)).collect(), simulated))
+    // Not all of them can keep every kind of budget.
+    let policies = POLICIES.iter().filter(|name| by_name(name, budget, 0).is_ok()).map(|name| (*name).to_owned());
+    Ok(([every_kth].into_iter().chain(policies).collect(), simulated))
 }
 
 /// The policy that gets furthest with the longest lag, and its shortest lag that buys nearly as much. What buys less than the
@@ -293,6 +299,9 @@ mod tests {
         assert_eq!(first("0.8")[0], "base/2");
         assert_eq!(first("1"), ["base"]);
         assert!(first("1/s")[0].starts_with("base/"));
+        assert_eq!(first("20B/s")[1..], ["tolerance", "credits", "even"]);
+        // No other keeps a budget per receiver.
+        assert_eq!(first("20B/s/receiver")[1..], ["even"]);
     }
 
     #[test]

@@ -26,6 +26,9 @@ impl Advice {
             Budget::Unlimited => "everything".to_owned(),
             Budget::OfBase { share } => format!("{} of all updates", fraction(share)),
             Budget::PerSecond(rate) => format!("{rate} updates per second"),
+            Budget::BytesPerSecond(rate) => format!("{rate} bytes per second"),
+            Budget::PerSecondEach(rate) => format!("{rate} updates per second to each player"),
+            Budget::BytesPerSecondEach(rate) => format!("{rate} bytes per second to each player"),
         };
         let verdicts = ms(self.verdicts.lag);
         format!(

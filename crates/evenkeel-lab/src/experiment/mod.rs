@@ -99,7 +99,10 @@ pub fn digest<T: Send>(
     settings.check()?;
     let experiment = Experiment::new(settings, progress)?;
     let base = experiment.outcomes("base", Budget::Unlimited)?;
-    let count = |outcomes: &[Outcome]| outcomes.iter().map(|outcome| outcome.vectors as f64).sum::<f64>();
+    // Vectors, or bytes if the budget is in bytes.
+    let in_bytes = settings.budget.is_in_bytes();
+    let sent = |outcome: &Outcome| (if in_bytes { outcome.bytes } else { outcome.vectors }) as f64;
+    let count = |outcomes: &[Outcome]| outcomes.iter().map(sent).sum::<f64>();
     let target = experiment.target(count(&base), &|name| Ok(count(&experiment.outcomes(name, Budget::Unlimited)?)))?;
     let one = |name: &String| -> Result<(Digest<T>, f64)> {
         let (outcomes, budget, runs) = match name.as_str() {
@@ -110,7 +113,8 @@ pub fn digest<T: Send>(
             name => (experiment.outcomes(name, settings.budget)?, settings.budget, 1),
         };
         let allowed = takes_budget(name, &settings.own).then(|| target / settings.seeds as f64);
-        let row = Row { vectors_allowed: allowed, ..experiment.row(name, budget, &outcomes) };
+        let (vectors_allowed, bytes_allowed) = if in_bytes { (None, allowed) } else { (allowed, None) };
+        let row = Row { vectors_allowed, bytes_allowed, ..experiment.row(name, budget, &outcomes) };
         let seeds = outcomes.chunks((outcomes.len() / experiment.seeds.len()).max(1)).map(of).collect();
         Ok((Digest { row, seeds }, experiment.seconds() * f64::from(runs)))
     };
@@ -179,20 +183,17 @@ impl<'a> Experiment<'a> {
         runs.par_iter().map(outcome).collect()
     }
 
-    /// How many vectors the budget allows, over all runs, if the base case sends so many. A share of 1/k allows what `base/k` sends,
+    /// How many vectors or bytes the budget allows, over all runs, if the base case sends so many. A share of 1/k allows what `base/k` sends,
     /// which is more than that share where lives are short: the first vector of a life goes to everybody under every policy.
     fn target(&self, base: f64, sent_by: &dyn Fn(&str) -> Result<f64>) -> Result<f64> {
-        Ok(match self.settings.budget {
-            Budget::Unlimited => base,
-            Budget::OfBase { share } => {
+        let receivers = if self.settings.budget.is_per_receiver() { self.settings.paths.len() as f64 } else { 1.0 };
+        Ok(match (self.settings.budget, self.settings.budget.rate()) {
+            (Budget::OfBase { share }, _) => {
                 let k = (1.0 / share).round();
                 if (k * share - 1.0).abs() < 1e-9 { sent_by(&format!("base/{k}"))? } else { share * base }
             }
-            Budget::PerSecond(rate) => {
-                let span = |fleet: &Fleet| fleet.span().1.since(fleet.span().0).as_secs_f64();
-                let seconds: f64 = self.runs().iter().map(|&(seed, fleet)| span(&self.scene(seed).fleets[fleet])).sum();
-                (rate * seconds).min(base)
-            }
+            (_, Some(rate)) => (receivers * rate * self.seconds()).min(base),
+            (_, None) => base,
         })
     }
 
@@ -242,6 +243,23 @@ mod tests {
             let (sum, all) = (row.receivers.iter().map(|r| r.vectors).sum::<f64>(), row.vectors_sent);
             assert!((sum - all).abs() < 1e-6, "{sum} {all}");
         }
+    }
+
+    #[test]
+    fn budgets_in_bytes_are_compared_at_equal_bytes() {
+        for (budget, allowed) in [("150B/s", 150.0), ("40B/s/receiver", 120.0)] {
+            let policies = ["base", "even", "accumulator"].map(String::from).to_vec();
+            let settings = Settings { policies, budget: budget.parse().unwrap(), ..settings() };
+            let rows = run(&settings, &|_| {}).unwrap().rows;
+            assert!(rows[0].bytes_sent > 1.2 * 40.0 * allowed, "{}", rows[0].bytes_sent);
+            for row in &rows[1..] {
+                let share = row.bytes_sent / (40.0 * allowed);
+                assert!((0.98..1.02).contains(&share), "{} at {budget}: {share}", row.policy);
+                assert_eq!((row.vectors_allowed, row.bytes_allowed.map(f64::round)), (None, Some(40.0 * allowed)));
+            }
+        }
+        let refused = Settings { policies: vec!["credits".into()], budget: Budget::PerSecondEach(2.0), ..settings() };
+        assert!(run(&refused, &|_| {}).unwrap_err().to_string().contains("cannot keep a budget per receiver"));
     }
 
     #[test]

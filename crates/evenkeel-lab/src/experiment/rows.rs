@@ -18,6 +18,8 @@ pub struct Row {
     pub bytes_sent: f64,
     /// What the budget allowed it to send, per seed, if it takes one.
     pub vectors_allowed: Option<f64>,
+    /// The same if the budget is in bytes.
+    pub bytes_allowed: Option<f64>,
     /// The budget it was given in the end.
     pub budget: Budget,
     /// Export error per second (metres), against what the base case exports: the mean over receivers.
@@ -129,6 +131,7 @@ impl Row {
             vectors_sent: per_seed(&|outcome| outcome.vectors),
             bytes_sent: per_seed(&|outcome| outcome.bytes),
             vectors_allowed: None,
+            bytes_allowed: None,
             budget,
             mean: over(&|party| export(party).0),
             std: over(&|party| export(party).1),
@@ -156,7 +159,9 @@ impl Row {
     /// By which share it sent more than it was allowed, or less, if that is more than a percent: then the row must be compared
     /// with care.
     pub fn off_budget(&self) -> Option<f64> {
-        let off = self.vectors_sent / self.vectors_allowed?.max(1.0) - 1.0;
+        let vectors = self.vectors_allowed.map(|allowed| (self.vectors_sent, allowed));
+        let (sent, allowed) = vectors.or_else(|| self.bytes_allowed.map(|allowed| (self.bytes_sent, allowed)))?;
+        let off = sent / allowed.max(1.0) - 1.0;
         (off.abs() > 0.01).then_some(off)
     }
 

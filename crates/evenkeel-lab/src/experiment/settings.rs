@@ -52,7 +52,7 @@ pub struct Settings {
     pub own: Vec<Own>,
     /// What policies that take a budget may spend.
     pub budget: Budget,
-    /// Whether budgets are trimmed until the vectors sent match within a percent.
+    /// Whether budgets are trimmed until the vectors sent match within a percent; or the bytes, if the budget is in bytes.
     pub trim: bool,
     /// The way to each receiver, and back.
     pub paths: Vec<Conditions>,
@@ -193,12 +193,7 @@ impl Settings {
 /// A budget with as many digits as anybody wants to read.
 pub(crate) fn budget_text(budget: Budget) -> String {
     let rounded = |x: f64| (x * 1e4).round() / 1e4;
-    match budget {
-        Budget::Unlimited => Budget::Unlimited,
-        Budget::OfBase { share } => Budget::OfBase { share: rounded(share) },
-        Budget::PerSecond(rate) => Budget::PerSecond(rounded(rate)),
-    }
-    .to_string()
+    budget.map(rounded).to_string()
 }
 
 /// Paths with these one-way delays in milliseconds, all with jitter of so many milliseconds either way and this share of

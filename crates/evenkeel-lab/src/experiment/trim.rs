@@ -1,4 +1,4 @@
-//! Budgets that are trimmed until a policy sends as many vectors as it may: only equal counts can be compared.
+//! Budgets that are trimmed until a policy sends as many vectors, or bytes, as it may: only equal counts can be compared.
 
 use anyhow::Result;
 use evenkeel::Budget;
@@ -8,7 +8,7 @@ const CLOSE_ENOUGH: f64 = 0.01;
 /// Runs at most.
 const MOST_RUNS: u32 = 9;
 
-/// Runs a policy with its budget trimmed until it sends `target` vectors within a percent. Answers what the best run gave, with
+/// Runs a policy with its budget trimmed until it sends `target` vectors or bytes within a percent. Answers what the best run gave, with
 /// which budget, and how many runs it took. A policy whose count does not follow its budget is left alone.
 pub(super) fn trimmed<T>(
     budget: Budget,
@@ -56,11 +56,8 @@ fn next(tried: &[(f64, f64)]) -> f64 {
 }
 
 fn scaled(budget: Budget, scale: f64) -> Budget {
-    match budget {
-        Budget::Unlimited => Budget::Unlimited,
-        Budget::OfBase { share } => Budget::OfBase { share: (share * scale).clamp(1e-6, 1.0) },
-        Budget::PerSecond(rate) => Budget::PerSecond((rate * scale).max(1e-6)),
-    }
+    let most = if budget.rate().is_some() { f64::INFINITY } else { 1.0 };
+    budget.map(|number| (number * scale).clamp(1e-6, most))
 }
 
 #[cfg(test)]

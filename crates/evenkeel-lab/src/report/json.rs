@@ -20,6 +20,7 @@ fn row(row: &Row) -> Value {
         "policy": row.policy,
         "vectors_sent": row.vectors_sent,
         "vectors_allowed": row.vectors_allowed,
+        "bytes_allowed": row.bytes_allowed,
         "bytes_sent": row.bytes_sent,
         "budget": budget_text(row.budget),
         "mean": row.mean,

@@ -201,6 +201,17 @@ impl Ledger {
         self.spent
     }
 
+    /// Vectors and bytes sent so far, over all receivers.
+    pub(crate) fn sent(&self) -> (u64, u64) {
+        (self.spent.vectors, self.spent.bytes)
+    }
+
+    /// Returns the vectors and the bytes sent to a receiver so far; bytes are of whole datagrams, acknowledgements included.
+    pub fn sent_to(&self, receiver: ReceiverIndex) -> (u64, u64) {
+        let book = &self.receivers[receiver.0];
+        (book.vectors, book.bytes)
+    }
+
     /// The books of one entity at one receiver.
     pub fn pair(&self, entity: EntityIndex, receiver: ReceiverIndex) -> PairView<'_> {
         PairView { ledger: self, entity, receiver }

@@ -1,5 +1,7 @@
 //! Best first: what schedulers do that rank updates by a priority and send from the top.
 
+use super::charges::Charges;
+use super::pots::Pots;
 use super::weights::importance;
 use super::{Budget, Decision, Policy, Settled, Trigger};
 use crate::ledger::{EntityIndex, Ledger, PairView, ReceiverIndex};
@@ -18,7 +20,8 @@ const WHOLE: f64 = 1.0 - 1e-9;
 
 /// A priority for an update of an entity at a receiver: the larger, the sooner it is sent. [`BestFirst`] makes a policy of it.
 pub trait Priority: Send {
-    /// Whether all receivers share one budget. If not, each has an equal part of it: its own packet.
+    /// Whether all receivers share one budget. If not, each has an equal part of it: its own packet. A budget per receiver is never
+    /// shared.
     const SHARED: bool;
 
     /// The name that tables show.
@@ -79,13 +82,13 @@ impl Update<'_> {
 /// - **Fresh vectors**: what is chosen is sent at the entity's next observation, mostly in the same tick, as it is observed then. A server
 ///   that passes on the vectors of others sends the newest one at once, to receivers that lack it.
 /// - **Budget**: a share of the base case comes in whenever the base case would send, a rate as time passes, and each vector takes one
-///   out. Fractions and what nobody had a use for are carried over, up to one update of everything.
+///   out. Fractions and what nobody had a use for are carried over, up to one update of everything. Of a budget in bytes a vector takes
+///   out the mean of late, until it is known what was sent.
 #[derive(Clone, Debug)]
 pub struct BestFirst<P> {
     priority: P,
     budget: Budget,
-    /// One for every receiver, or one for all.
-    slots: Vec<Slots>,
+    slots: Pots<Slots>,
     /// Up to when a rate has come in.
     passed: Option<GlobalTime>,
     entities: Vec<Entity>,
@@ -100,9 +103,22 @@ pub struct BestFirst<P> {
 /// How many vectors may be sent.
 #[derive(Clone, Copy, Debug)]
 struct Slots {
+    /// In the unit of the budget.
     free: f64,
+    charges: Charges,
     /// Whether anything is in scope.
     sees: bool,
+}
+
+impl Slots {
+    /// Returns how many vectors they are enough for.
+    fn vectors(&self) -> f64 {
+        self.free / self.charges.cost()
+    }
+
+    fn has_one(&self) -> bool {
+        self.free >= WHOLE * self.charges.cost()
+    }
 }
 
 /// What is remembered about one entity.
@@ -133,10 +149,11 @@ impl Entity {
 impl<P: Priority> BestFirst<P> {
     /// Sends the updates with the highest priority, within a budget.
     pub fn new(priority: P, budget: Budget) -> Self {
+        let fresh = Slots { free: 0.0, charges: Charges::new(budget), sees: true };
         Self {
             priority,
             budget,
-            slots: Vec::new(),
+            slots: Pots::new(!P::SHARED || budget.is_per_receiver(), fresh),
             passed: None,
             entities: Vec::new(),
             tick: 0,
@@ -153,42 +170,42 @@ impl<P: Priority> BestFirst<P> {
         &mut self.entities[entity.0]
     }
 
-    fn slots(&mut self, ledger: &Ledger, receiver: ReceiverIndex) -> &mut Slots {
-        let count = if P::SHARED { 1 } else { ledger.receivers().len() };
-        if self.slots.len() < count {
-            self.slots.resize(count, Slots { free: 0.0, sees: true });
-        }
-        &mut self.slots[if P::SHARED { 0 } else { receiver.0 }]
+    /// Takes in so much for a receiver, in the unit of the budget.
+    fn earn(&mut self, ledger: &Ledger, receiver: ReceiverIndex, income: f64) {
+        let receivers = if self.slots.are_each() { 1 } else { ledger.receivers().len() };
+        let slots = self.slots.of_mut(receiver);
+        let most = (receivers * ledger.entity_count().max(2)) as f64 * slots.charges.cost();
+        slots.free = (slots.free + income).clamp(-most, most);
     }
 
-    fn earn(&mut self, ledger: &Ledger, receiver: ReceiverIndex, vectors: f64) {
-        let receivers = if P::SHARED { ledger.receivers().len() } else { 1 };
-        let most = (receivers * ledger.entity_count().max(2)) as f64;
-        let slots = self.slots(ledger, receiver);
-        slots.free = (slots.free + vectors).clamp(-most, most);
-    }
-
-    fn pay(&mut self, ledger: &Ledger, receiver: ReceiverIndex) -> bool {
-        let slots = self.slots(ledger, receiver);
-        let pays = slots.free >= WHOLE;
+    fn pay(&mut self, receiver: ReceiverIndex) -> bool {
+        let slots = self.slots.of_mut(receiver);
+        let pays = slots.has_one();
         if pays {
-            slots.free -= 1.0;
+            slots.free -= slots.charges.charge(1.0);
         }
         pays
     }
 
-    /// Takes in what a rate allows to send since the last time.
+    /// Takes in what a rate allows to send since the last time, and what was sent until now.
     fn pass(&mut self, ledger: &Ledger, now: GlobalTime) {
         let since = self.passed.replace(now).map_or(0.0, |passed| now.since(passed).as_secs_f64().max(0.0));
-        let Budget::PerSecond(rate) = self.budget else { return };
-        if P::SHARED {
+        let Some(rate) = self.budget.rate() else { return };
+        let each = self.slots.are_each();
+        let receivers = if each { 1 } else { ledger.receivers().len() } as f64;
+        let parts = match each && !self.budget.is_per_receiver() {
+            true => self.slots.iter().filter(|slots| slots.sees).count().max(1) as f64,
+            false => 1.0,
+        };
+        for (slots, sent) in self.slots.with_sent(ledger) {
+            slots.free = slots.charges.settle(slots.free, sent, rate / parts, receivers);
+        }
+        if !each {
             return self.earn(ledger, ReceiverIndex(0), rate * since);
         }
-        let sees = |policy: &mut Self, r: &ReceiverIndex| policy.slots(ledger, *r).sees;
-        let seeing = ledger.receivers().filter(|r| sees(self, r)).count().max(1) as f64;
         for receiver in ledger.receivers() {
-            if sees(self, &receiver) {
-                self.earn(ledger, receiver, rate * since / seeing);
+            if self.slots.of(receiver).sees {
+                self.earn(ledger, receiver, rate * since / parts);
             }
         }
     }
@@ -240,23 +257,24 @@ impl<P: Priority> BestFirst<P> {
 
     /// Begins a tick: chooses what is sent in it.
     fn choose(&mut self, ledger: &Ledger, now: GlobalTime) {
+        self.slots.follow(ledger);
         self.pass(ledger, now);
         self.chosen.clear();
         self.ranked.clear();
         for receiver in ledger.receivers() {
-            let slots = *self.slots(ledger, receiver);
-            if slots.free < WHOLE && slots.sees {
+            let slots = *self.slots.of(receiver);
+            if !slots.has_one() && slots.sees {
                 continue;
             }
             let sees = self.rank(ledger, receiver, now);
-            if !P::SHARED {
-                self.slots(ledger, receiver).sees = sees;
-                self.choose_best(slots.free);
+            if self.slots.are_each() {
+                self.slots.of_mut(receiver).sees = sees;
+                self.choose_best(slots.vectors());
                 self.ranked.clear();
             }
         }
-        if let Some(slots) = self.slots.first().filter(|_| P::SHARED) {
-            self.choose_best(slots.free);
+        if !self.slots.are_each() {
+            self.choose_best(self.slots.of(ReceiverIndex(0)).vectors());
         }
         self.chosen.sort_unstable_by_key(|(entity, receiver)| (entity.0, receiver.0));
         let observed = |e: EntityIndex| self.entities.get(e.0).is_some_and(|known| known.is_observed(now));
@@ -291,7 +309,7 @@ impl<P: Priority> BestFirst<P> {
         let range = self.chosen_of(entity);
         for place in range.clone() {
             let (_, receiver) = self.chosen[place];
-            if ledger.pair(entity, receiver).relevance().in_scope() && self.pay(ledger, receiver) {
+            if ledger.pair(entity, receiver).relevance().in_scope() && self.pay(receiver) {
                 send(receiver);
             }
         }
@@ -324,8 +342,10 @@ impl<P: Priority> Policy for BestFirst<P> {
             return;
         }
         if trigger.cause == Cause::Announced {
+            self.slots.follow(ledger);
             for receiver in ledger.receivers().filter(|r| ledger.pair(entity, *r).relevance().in_scope()) {
-                self.earn(ledger, receiver, -1.0);
+                let cost = self.slots.of_mut(receiver).charges.charge(1.0);
+                self.earn(ledger, receiver, -cost);
             }
             decisions.fill(Decision::Now);
             return;
@@ -363,7 +383,7 @@ impl<P: Priority> Policy for BestFirst<P> {
         let range = self.chosen_of(entity);
         range.into_iter().any(|place| {
             let (_, receiver) = self.chosen[place];
-            ledger.pair(entity, receiver).relevance().in_scope() && self.slots(ledger, receiver).free >= WHOLE
+            ledger.pair(entity, receiver).relevance().in_scope() && self.slots.of(receiver).has_one()
         })
     }
 
@@ -373,6 +393,7 @@ impl<P: Priority> Policy for BestFirst<P> {
 
     fn base_trigger(&mut self, ledger: &Ledger, entity: EntityIndex, cause: Cause, _at: GlobalTime) {
         if cause != Cause::First {
+            self.slots.follow(ledger);
             for receiver in ledger.receivers().filter(|r| ledger.pair(entity, *r).relevance().in_scope()) {
                 self.earn(ledger, receiver, self.budget.share_of_base(0.0));
             }
@@ -390,7 +411,7 @@ impl<P: Priority> Policy for BestFirst<P> {
                 self.send_chosen(ledger, entity, |receiver| send(entity, receiver));
             }
         }
-        let again = matches!(self.budget, Budget::PerSecond(_)) && self.has_backlog(ledger, now);
+        let again = self.budget.rate().is_some() && self.has_backlog(ledger, now);
         self.next_wake = again.then_some(now + TICK);
     }
 
@@ -405,10 +426,7 @@ impl<P: Priority> Policy for BestFirst<P> {
         }
     }
 
-    fn receiver_left(&mut self, receiver: ReceiverIndex) {
-        if !P::SHARED && receiver.0 < self.slots.len() {
-            self.slots.swap_remove(receiver.0);
-        }
+    fn receiver_left(&mut self, _receiver: ReceiverIndex) {
         self.chosen.clear();
     }
 

@@ -84,7 +84,7 @@ impl Policy for Credits {
         let shares = self.scales.weigh(ledger, trigger);
         let receivers = shares.len();
         let even = 1.0 / receivers as f64;
-        let allowance = self.purse.allowance(trigger.entity, receivers, ledger.window(), trigger.at);
+        let allowance = self.purse.allowance(trigger.entity, receivers, ledger.window(), trigger.at, ledger.sent());
         let mut sent = 0;
         frequencies(shares, allowance);
         let least = allowance * even / LONGEST;

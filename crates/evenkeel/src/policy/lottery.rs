@@ -92,7 +92,7 @@ impl Policy for Lottery {
             return;
         }
         let shares = self.scales.weigh(ledger, trigger);
-        let allowance = self.purse.allowance(trigger.entity, shares.len(), ledger.window(), trigger.at);
+        let allowance = self.purse.allowance(trigger.entity, shares.len(), ledger.window(), trigger.at, ledger.sent());
         frequencies(shares, allowance);
         let common = self.random.unit();
         let (mut sent, mut before) = (0, 0.0);

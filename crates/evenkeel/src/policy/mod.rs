@@ -5,7 +5,8 @@
 //! sent them, what receipts said, and its estimate of each delay.
 //!
 //! Three things are not the policy's to refuse: the first vector of an entity's life, the current vectors for a receiver
-//! that joins, and those of an entity that comes into a receiver's scope. Nor do they count against its budget.
+//! that joins, and those of an entity that comes into a receiver's scope. Nor do they count against its budget, unless it is in bytes:
+//! then they are paid for afterwards, up to the budget of a second.
 //!
 //! | policy | rule |
 //! |---|---|
@@ -24,9 +25,11 @@ mod accumulator;
 mod base;
 mod best_first;
 mod budget;
+mod charges;
 mod credits;
 mod even;
 mod lottery;
+mod pots;
 mod purse;
 mod registry;
 mod schedule;

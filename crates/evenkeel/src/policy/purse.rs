@@ -1,6 +1,7 @@
 //! Keeping to a budget.
 
 use super::Budget;
+use super::charges::Charges;
 use crate::ledger::{EntityIndex, Ledger};
 use crate::time::{Duration, GlobalTime};
 use alloc::vec::Vec;
@@ -59,10 +60,12 @@ const HORIZON: f64 = 10.0;
 ///
 /// The papers hand out the same number at every trigger and take it that as many are sent. They are not: chance deviates,
 /// and a schedule that is set at the moment of service is set at no typical moment. So a purse keeps a balance,
-/// and hands out a little more or less until it is even. [`Purse::literal`] does without.
+/// and hands out a little more or less until it is even. [`Purse::literal`] does without. Bytes are vectors at the mean of late. A
+/// budget per receiver it can keep only for all receivers together.
 #[derive(Clone, Debug)]
 pub(super) struct Purse {
     budget: Budget,
+    charges: Charges,
     base: Meter,
     /// Vectors not yet sent that should have been, per entity; negative if too many were.
     balances: Vec<f64>,
@@ -71,29 +74,42 @@ pub(super) struct Purse {
 
 impl Purse {
     pub(super) fn new(budget: Budget) -> Self {
-        Self { budget, base: Meter::default(), balances: Vec::new(), balanced: true }
+        let charges = Charges::new(budget);
+        Self { budget, charges, base: Meter::default(), balances: Vec::new(), balanced: true }
     }
 
     pub(super) fn literal(self) -> Self {
         Self { balanced: false, ..self }
     }
 
-    /// How many vectors there are for a trigger with so many receivers. `window` is how long the past counts.
-    pub(super) fn allowance(&mut self, entity: EntityIndex, receivers: usize, window: Duration, at: GlobalTime) -> f64 {
+    /// How many vectors there are for a trigger with so many receivers. `window` is how long the past counts, `sent` how many vectors
+    /// and bytes were sent so far.
+    pub(super) fn allowance(
+        &mut self,
+        entity: EntityIndex,
+        receivers: usize,
+        window: Duration,
+        at: GlobalTime,
+        sent: (u64, u64),
+    ) -> f64 {
         self.base.note(receivers, window, at);
         let receivers = receivers as f64;
-        let due = receivers * self.budget.share_of_base(self.base.rate(window, at)).clamp(0.0, 1.0);
+        let excess = self.charges.reconcile(sent) / self.charges.cost();
+        let divided = if self.budget.is_per_receiver() { receivers } else { 1.0 };
+        let base_rate = self.base.rate(window, at) * self.charges.cost() / divided;
+        let due = receivers * self.budget.share_of_base(base_rate).clamp(0.0, 1.0);
         if self.balances.len() <= entity.0 {
             self.balances.resize(entity.0 + 1, 0.0);
         }
         let balance = &mut self.balances[entity.0];
         let correction = if self.balanced { *balance / HORIZON } else { 0.0 };
-        *balance = (*balance + due).clamp(-HORIZON * receivers, HORIZON * receivers);
+        *balance = (*balance + due - excess).clamp(-HORIZON * receivers, HORIZON * receivers);
         (due + correction).clamp(due / 4.0, (due * 4.0).min(receivers))
     }
 
     /// So many of them were sent.
     pub(super) fn spend(&mut self, entity: EntityIndex, vectors: usize) {
+        self.charges.charge(vectors as f64);
         if let Some(balance) = self.balances.get_mut(entity.0) {
             *balance -= vectors as f64;
         }
@@ -129,7 +145,7 @@ mod tests {
         let (mut sent, mut owed) = (0, 0.0);
         for i in 0..300 {
             // Somebody who always sends half more than was handed out.
-            owed += 1.5 * purse.allowance(EntityIndex(0), 3, WINDOW, GlobalTime::from_millis(i * 100));
+            owed += 1.5 * purse.allowance(EntityIndex(0), 3, WINDOW, GlobalTime::from_millis(i * 100), (0, 0));
             let now = owed as usize;
             owed -= now as f64;
             purse.spend(EntityIndex(0), now);
@@ -143,8 +159,25 @@ mod tests {
         let mut purse = Purse::new(Budget::PerSecond(10.0)).literal();
         let mut last = 0.0;
         for i in 0..600 {
-            last = purse.allowance(EntityIndex(0), 3, WINDOW, GlobalTime::from_millis(i * 100));
+            last = purse.allowance(EntityIndex(0), 3, WINDOW, GlobalTime::from_millis(i * 100), (0, 0));
         }
         assert!((last - 1.0).abs() < 0.05, "{last}");
+    }
+
+    /// Vectors take 40 bytes, and one in ten is sent twice at nobody's expense.
+    #[test]
+    fn a_rate_in_bytes_is_kept() {
+        let mut purse = Purse::new(Budget::BytesPerSecond(100.0));
+        let (mut vectors, mut owed) = (0, 0.0);
+        for i in 0..3_000 {
+            owed +=
+                purse.allowance(EntityIndex(0), 3, WINDOW, GlobalTime::from_millis(i * 100), (vectors, 40 * vectors));
+            let now = owed as usize;
+            owed -= now as f64;
+            purse.spend(EntityIndex(0), now);
+            vectors += now as u64 + u64::from(now > 0 && i % 10 == 0);
+        }
+        let share = 40.0 * vectors as f64 / 30_000.0;
+        assert!((0.98..1.02).contains(&share), "{share}");
     }
 }

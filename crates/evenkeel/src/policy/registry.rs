@@ -53,6 +53,7 @@ pub const NAMES: &[(&str, &str)] = &[
 
 /// The policy with this name, see [`NAMES`]; or any mix of the three weights, as in `credits-2:1:0` (PA:PI:PT). The budget is that of
 /// `lottery`, `credits`, `tolerance`, `accumulator`, `tang-zhou` and `even`, the seed that of `lottery`; the others have no use for them.
+/// A policy that cannot keep a budget in bytes, or for each receiver on its own, is refused.
 ///
 /// ```
 /// use evenkeel::policy::{Budget, by_name};
@@ -62,8 +63,31 @@ pub const NAMES: &[(&str, &str)] = &[
 /// assert_eq!(by_name("lottery-1:0:0", third, 0).unwrap().name(), "lottery-pa");
 /// let error = by_name("bass", third, 0).err().unwrap();
 /// assert_eq!(error.nearest, "base");
+/// let error = by_name("credits", Budget::PerSecondEach(20.0), 0).err().unwrap();
+/// assert!(error.to_string().starts_with("`credits` cannot keep a budget per receiver"));
 /// ```
 pub fn by_name(name: &str, budget: Budget, seed: u64) -> Result<Box<dyn Policy>, UnknownPolicy> {
+    let policy = make(name, budget, seed)?;
+    match unkept(name, budget) {
+        None => Ok(policy),
+        unkept => Err(UnknownPolicy { name: name.to_string(), nearest: "even", unkept }),
+    }
+}
+
+/// The kind of budget if the policy cannot keep it. `base` and `base/k` send what their name says under any budget.
+fn unkept(name: &str, budget: Budget) -> Option<&'static str> {
+    let is_one_of = |families: &[&str]| families.iter().any(|family| name.starts_with(family));
+    if budget.is_per_receiver() && is_one_of(&["schedule", "lottery", "credits", "tolerance"]) {
+        Some("a budget per receiver")
+    } else if budget.is_in_bytes() && is_one_of(&["schedule"]) {
+        Some("a budget in bytes")
+    } else {
+        None
+    }
+}
+
+/// The policy with this name, whether or not it can keep the budget.
+fn make(name: &str, budget: Budget, seed: u64) -> Result<Box<dyn Policy>, UnknownPolicy> {
     let drop = Schedule::default();
     let total = Weights::ACCUMULATED.read_as(Readings { scope: Scope::Total, ..Readings::default() });
     let lottery = |weights| Box::new(Lottery::new(weights, budget, seed)) as Box<dyn Policy>;
@@ -118,13 +142,15 @@ fn mix(name: &str) -> Option<(&str, Weights)> {
     parts.next().is_none().then(|| (family, Weights::mix(accumulated, instantaneous, last_sent)))
 }
 
-/// No policy has this name.
+/// No policy has this name, or the one that has it cannot keep the budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownPolicy {
     /// What was asked for.
     pub name: String,
     /// What was perhaps meant.
     pub nearest: &'static str,
+    /// The kind of budget that the policy cannot keep, if there is such a policy.
+    pub unkept: Option<&'static str>,
 }
 
 impl UnknownPolicy {
@@ -132,12 +158,16 @@ impl UnknownPolicy {
         // A long text is nearest to nothing in particular: its beginning will do.
         let start: String = name.chars().take(40).collect();
         let nearest = NAMES.iter().map(|(known, _)| *known).min_by_key(|known| edits(&start, known));
-        Self { name: name.to_string(), nearest: nearest.unwrap_or("base") }
+        Self { name: name.to_string(), nearest: nearest.unwrap_or("base"), unkept: None }
     }
 }
 
 impl fmt::Display for UnknownPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(unkept) = self.unkept {
+            let keepers = "`even`, `accumulator`, `accumulator-distance` and `tang-zhou` can";
+            return write!(f, "`{}` cannot keep {unkept}: {keepers}", self.name);
+        }
         write!(f, "unknown policy `{}`: did you mean `{}`? There are ", self.name, self.nearest)?;
         for (i, (name, _)) in NAMES.iter().enumerate() {
             write!(f, "{}`{name}`", if i == 0 { "" } else { ", " })?;
@@ -181,6 +211,27 @@ mod tests {
             let shown = by_name(&name, Budget::of_base(1, 3), 1).unwrap().name();
             assert_eq!(by_name(&shown, Budget::of_base(1, 3), 1).unwrap().name(), shown);
         }
+    }
+
+    #[test]
+    fn a_budget_that_a_policy_cannot_keep_is_refused() {
+        let refused = |budget| {
+            let names = NAMES.iter().map(|(name, _)| name.replace("/k", "/4"));
+            let unkept = |name: &String| by_name(name, budget, 0).err().map(|e| e.unkept.unwrap());
+            names.filter_map(|name| unkept(&name).map(|kind| (name, kind))).collect::<Vec<_>>()
+        };
+        assert_eq!(refused(Budget::PerSecond(9.0)), []);
+        let bytes = refused(Budget::BytesPerSecond(9.0));
+        assert!(bytes.len() == 5 && bytes.iter().all(|(name, _)| name.starts_with("schedule")), "{bytes:?}");
+        for budget in [Budget::PerSecondEach(9.0), Budget::BytesPerSecondEach(9.0)] {
+            let rest = ["base", "base/4", "accumulator", "accumulator-distance", "tang-zhou", "even", "even:1"];
+            let refused = refused(budget);
+            assert!(refused.iter().all(|(name, kind)| !rest.contains(&&**name) && *kind == "a budget per receiver"));
+            assert_eq!(refused.len() + rest.len() + 2, NAMES.len());
+        }
+        let error = by_name("credits-2:1:0", Budget::PerSecondEach(9.0), 0).err().unwrap();
+        assert_eq!(error.nearest, "even");
+        assert!(format!("{error}").contains("`accumulator`"), "{error}");
     }
 
     #[test]

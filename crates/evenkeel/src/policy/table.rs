@@ -11,6 +11,28 @@ pub(super) struct PairTable<T> {
     rows: Vec<Vec<(HostId, T)>>,
 }
 
+/// Brings a row of values with their receivers' names into the order of [`Ledger::receivers`]. Receivers that are new get a `fresh` value.
+pub(super) fn follow<T>(row: &mut Vec<(HostId, T)>, ledger: &Ledger, fresh: impl Fn() -> T) {
+    let receivers = ledger.receivers();
+    let count = receivers.len();
+    for receiver in receivers {
+        let host = ledger.host(receiver);
+        let place = receiver.0;
+        if row.get(place).is_some_and(|(known, _)| *known == host) {
+            continue;
+        }
+        match row.iter().skip(place).position(|(known, _)| *known == host) {
+            Some(further) => row.swap(place, place + further),
+            None => {
+                row.push((host, fresh()));
+                let last = row.len() - 1;
+                row.swap(place, last);
+            }
+        }
+    }
+    row.truncate(count);
+}
+
 impl<T> Default for PairTable<T> {
     fn default() -> Self {
         Self { rows: Vec::new() }
@@ -24,24 +46,7 @@ impl<T: Default> PairTable<T> {
             self.rows.resize_with(entity.0 + 1, Vec::new);
         }
         let row = &mut self.rows[entity.0];
-        let receivers = ledger.receivers();
-        let count = receivers.len();
-        for receiver in receivers {
-            let host = ledger.host(receiver);
-            let place = receiver.0;
-            if row.get(place).is_some_and(|(known, _)| *known == host) {
-                continue;
-            }
-            match row.iter().skip(place).position(|(known, _)| *known == host) {
-                Some(further) => row.swap(place, place + further),
-                None => {
-                    row.push((host, T::default()));
-                    let last = row.len() - 1;
-                    row.swap(place, last);
-                }
-            }
-        }
-        row.truncate(count);
+        follow(row, ledger, T::default);
         row
     }
 

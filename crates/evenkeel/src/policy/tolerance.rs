@@ -1,5 +1,6 @@
 //! `tolerance`: fewer triggers, each to everybody.
 
+use super::charges::Charges;
 use super::purse::{Meter, audience};
 use super::{Budget, Decision, Policy, Trigger};
 use crate::ledger::{EntityIndex, Ledger};
@@ -24,7 +25,8 @@ const STEPS: i64 = 40;
 /// One tolerance for all entities of the sender, set slowly by what was sent against what may be. With a budget that is a
 /// fraction of the base case it must know what the base case would send, which a sender with stretched thresholds no longer
 /// sees: it asks the sender to follow the base case's triggers beside its own
-/// ([`wants_base_triggers`](Policy::wants_base_triggers)). A budget per second needs none of that.
+/// ([`wants_base_triggers`](Policy::wants_base_triggers)). A budget per second needs none of that. Bytes are vectors at the mean of
+/// late; a budget per receiver cannot be kept, because everybody gets the same.
 ///
 /// Time thresholds are stretched too, by as much as the budget thins vectors, or heartbeats alone could exceed it; not
 /// beyond the age up to which receivers extrapolate, so that a budget below that cannot be met by things that never change
@@ -32,6 +34,7 @@ const STEPS: i64 = 40;
 #[derive(Clone, Debug)]
 pub struct Tolerant {
     budget: Budget,
+    charges: Charges,
     /// The natural logarithm of the stretch.
     stretch: f64,
     base: Meter,
@@ -48,10 +51,10 @@ impl Tolerant {
         // What is thinned to a third needs more than three times the tolerance: this is where to start looking.
         let stretch = match budget {
             Budget::OfBase { share } => (-libm::log(share)).clamp(0.0, MOST),
-            Budget::Unlimited | Budget::PerSecond(_) => 0.0,
+            _ => 0.0,
         };
-        let (base, sent) = (Meter::default(), Meter::default());
-        Self { budget, stretch, base, sent, balance: 0.0, since: None, set: GlobalTime::ZERO }
+        let (charges, base, sent) = (Charges::new(budget), Meter::default(), Meter::default());
+        Self { budget, charges, stretch, base, sent, balance: 0.0, since: None, set: GlobalTime::ZERO }
     }
 
     /// Sets the tolerance, if it is time. `window` is how long the past counts.
@@ -64,12 +67,13 @@ impl Tolerant {
             return;
         }
         self.set = now;
-        let allowed = match self.budget {
-            Budget::Unlimited => return,
-            Budget::OfBase { share } => share * self.base.rate(window, now),
-            Budget::PerSecond(rate) => rate,
+        let rate = self.budget.rate().map(|rate| rate / self.charges.cost());
+        let allowed = match (self.budget, rate) {
+            (Budget::OfBase { share }, _) => share * self.base.rate(window, now),
+            (_, Some(rate)) => rate,
+            (_, None) => return,
         };
-        if let Budget::PerSecond(rate) = self.budget {
+        if let Some(rate) = rate {
             self.balance += rate * passed.as_secs_f64();
         }
         let seconds = window.as_secs_f64();
@@ -97,7 +101,8 @@ impl Policy for Tolerant {
         if trigger.cause != Cause::First {
             let audience = audience(ledger, trigger.entity);
             self.sent.note(audience, ledger.window(), trigger.at);
-            self.balance -= audience as f64;
+            self.balance -= audience as f64 + self.charges.reconcile(ledger.sent()) / self.charges.cost();
+            self.charges.charge(audience as f64);
             self.adapt(ledger.window(), trigger.at);
         }
     }
@@ -118,7 +123,7 @@ impl Policy for Tolerant {
         match self.budget {
             Budget::Unlimited => 1.0,
             Budget::OfBase { share } => (1.0 / share).clamp(1.0, 1e3),
-            Budget::PerSecond(_) => self.tolerance(),
+            _ => self.tolerance(),
         }
     }
 

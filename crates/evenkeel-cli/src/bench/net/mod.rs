@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// The server's policy.
     #[arg(long, default_value = "even")]
     policy: String,
-    /// What the policy may send.
+    /// What the policy may send: a share (1/3), or a rate in vectors (200/s) or bytes (20kB/s), for each player if it ends in /receiver.
     #[arg(long, default_value = "1/3")]
     budget: String,
     /// The processors the server may use, as `taskset -c` takes them. Default: all.

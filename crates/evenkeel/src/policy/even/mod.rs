@@ -4,6 +4,7 @@ mod class;
 mod cost;
 mod pace;
 mod price;
+mod prices;
 mod standing;
 mod worth;
 
@@ -19,7 +20,7 @@ use alloc::vec::Vec;
 use class::Kinds;
 use cost::Cost;
 use pace::Pace;
-use price::Price;
+use prices::Prices;
 use standing::Standing;
 use worth::{Choice, Experience, Presents};
 
@@ -74,18 +75,19 @@ const LONGEST_WAIT: f64 = 60.0;
 ///   rate of 1 gives the smallest mean; a large one levels errors whatever that costs. A second factor makes worths of receivers
 ///   comparable: one vector more is worth more to a receiver that is served rarely.
 /// - **Price**: one for all entities of the sender, so that as much is sent as the budget allows: what is not spent on
-///   entities that keep their course is there for those that do not. First vectors, which nobody may refuse, cost nothing.
+///   entities that keep their course is there for those that do not. First vectors, which nobody may refuse, cost nothing, but for
+///   their bytes if the budget is in bytes. With a budget per receiver, each receiver has a price of its own.
 /// - **Fresh vectors**: the question is asked at every trigger, and again and again in between. Where the sender is told all the time
 ///   where things are, a vector that is sent between triggers is made at that moment. A server that passes on the vectors of others
 ///   can only repeat the last one; it does so when the next one is overdue.
 ///
-/// What is proven: the budget is never overdrawn by more than a loan that the opening pays back, and two weights of fairness never
-/// differ by more than the exchange rate. What is learned: gains, dwells and the price. What is measured: at a rate
+/// What is proven: the budget is never overdrawn by more than a loan that the opening pays back (in bytes also by what nobody may
+/// refuse), and two weights of fairness never differ by more than the exchange rate. What is learned: gains, dwells and the price. What is measured: at a rate
 /// of 1, weights the other way round give a larger mean (karts, cars and tanks, near and far, at a third of the vectors).
 #[derive(Clone, Debug)]
 pub struct Even {
     exchange_rate: f64,
-    price: Price,
+    prices: Prices,
     standing: Standing,
     cost: Cost,
     kinds: Kinds,
@@ -165,7 +167,7 @@ impl Even {
         let exchange_rate = if exchange_rate >= 1.0 { exchange_rate.min(MOST_EXCHANGE) } else { 1.0 };
         Self {
             exchange_rate,
-            price: Price::new(budget),
+            prices: Prices::new(budget),
             standing: Standing::new(exchange_rate),
             cost: Cost::default(),
             kinds: Kinds::new(),
@@ -182,9 +184,10 @@ impl Even {
         self.exchange_rate
     }
 
-    /// What one vector costs at present, in weighted metre-seconds; 0 before the first was offered.
+    /// What one vector costs at present, in weighted metre-seconds; 0 before the first was offered. With a budget per receiver, the
+    /// mean over receivers.
     pub fn price(&self) -> f64 {
-        self.price.value()
+        self.prices.mean()
     }
 
     /// What is the same for all receivers of a motion of an entity, generated at a time.
@@ -239,18 +242,18 @@ impl Even {
         let lasts = libm::sqrt(subject.dwell * self.pace.mean());
         let present = presents.of(number, || choice.present());
         let worth = lasts * self.experience.gain(&choice, present) + choice.frozen();
-        importance(&pair) * self.standing.weight(receiver) * (worth + self.saved(&choice))
+        importance(&pair) * self.standing.weight(receiver) * (worth + self.saved(&choice, receiver))
     }
 
     /// What a vector saves because a later one need not be sent: without it, one must be sent before the old one is too old to be
     /// extrapolated. The older that is, the more of a later vector's price is saved. It never counts for more than what one more
     /// heartbeat without extrapolation would cost.
-    fn saved(&self, choice: &Choice<&Motion>) -> f64 {
+    fn saved(&self, choice: &Choice<&Motion>, receiver: ReceiverIndex) -> f64 {
         let used = choice.now.since(choice.old.0).as_secs_f64() / choice.max_age.as_secs_f64();
         let heartbeat = choice.next.since(choice.new.0).as_secs_f64();
         let lasts = heartbeat.max(choice.max_age.as_secs_f64());
         let stake = 0.5 * choice.old.1.velocity_at(0.0).length() * heartbeat * lasts;
-        self.price.value().min(stake) * used.clamp(0.0, 1.0)
+        self.prices.of(receiver).value().min(stake) * used.clamp(0.0, 1.0)
     }
 
     /// Sends an entity's newest vector to everybody to whom it is worth its price. Says whether somebody still lacks it. `cause` is
@@ -271,26 +274,28 @@ impl Even {
         let worths =
             ledger.receivers().map(|receiver| (self.worth(ledger, &subject, &mut presents, receiver), receiver));
         offers.extend(worths.filter(|(worth, _)| *worth > 0.0));
-        if self.price.is_scarce() {
+        if self.prices.are_scarce() {
             offers.sort_by(|a, b| b.0.total_cmp(&a.0));
         }
         if let Some(cause) = cause {
             let changed = !matches!(cause, Cause::Wanted | Cause::Time);
-            offers.iter().for_each(|(worth, _)| self.price.offered(*worth, changed));
+            offers.iter().for_each(|(worth, r)| self.prices.of_mut(*r).offered(*worth, changed));
         }
         // One price for all of them: receivers with the same needs are treated alike.
-        let price = self.price.now();
+        self.prices.quote();
         let mut pending = false;
         for (worth, receiver) in &offers {
+            let purse = self.prices.of_mut(*receiver);
+            let price = purse.quoted();
             if *worth < price {
                 pending = true;
-            } else if self.price.pay() {
+            } else if purse.pay() {
                 self.pace.sent(since_sent(&ledger.pair(entity, *receiver), now));
                 self.standing.sent(*receiver);
                 self.cost.sent(self.standing.fairness(*receiver), price, ledger.window().as_secs_f64(), now);
                 send(*receiver);
             } else {
-                self.price.missed(*worth);
+                purse.missed(*worth);
                 pending = true;
             }
         }
@@ -321,13 +326,6 @@ impl Even {
                 }
             }
         }
-    }
-
-    /// More may be sent: the base case had a trigger.
-    fn refill(&mut self, ledger: &Ledger, entity: EntityIndex, at: GlobalTime) {
-        let in_scope = |r: &ReceiverIndex| ledger.pair(entity, *r).relevance().in_scope();
-        let receivers = ledger.receivers().filter(in_scope).count() as f64;
-        self.price.trigger(receivers, ledger.window().as_secs_f64(), at);
     }
 
     /// How long to wait before an entity is thought over again, if the best offer is this part of the price.
@@ -368,16 +366,17 @@ impl Policy for Even {
         self.kinds.assume(assumed);
         self.pace.assume(assumed);
         self.learn(ledger, trigger);
-        if trigger.cause == Cause::First || self.price.is_unlimited() {
+        self.prices.follow(ledger);
+        if trigger.cause == Cause::First || self.prices.is_unlimited() {
             // The sender tells everybody of the first vector anyway.
             decisions.fill(Decision::Now);
-            self.price.lend(decisions.len() as f64, ledger.window().as_secs_f64());
+            self.prices.lend(decisions.len(), ledger.window().as_secs_f64());
             return;
         }
-        if !self.price.is_share() {
-            self.refill(ledger, trigger.entity, trigger.at);
+        if !self.prices.is_share() {
+            self.prices.trigger(ledger, trigger.entity, trigger.at);
         }
-        self.standing.triggered(ledger, trigger.entity, trigger.at, self.price.value());
+        self.standing.triggered(ledger, trigger.entity, trigger.at, self.prices.mean());
         let mut send = |receiver: ReceiverIndex| decisions[receiver.0] = Decision::Now;
         let pending = self.trade(ledger, trigger.entity, trigger.at, Some(trigger.cause), &mut send);
         let soon = trigger.at + self.patience(0.0);
@@ -391,29 +390,34 @@ impl Policy for Even {
     }
 
     fn wants(&mut self, ledger: &Ledger, entity: EntityIndex, observed: &Motion, now: GlobalTime) -> bool {
-        let Some(known) = self.entities.get(entity.0).filter(|_| !self.price.is_unlimited()) else { return false };
+        let Some(known) = self.entities.get(entity.0).filter(|_| !self.prices.is_unlimited()) else { return false };
         if known.look.is_some_and(|look| look > now) {
             return false;
         }
-        self.price.pass(ledger.window().as_secs_f64(), now);
+        self.prices.follow(ledger);
+        self.prices.pass(ledger, now);
+        self.prices.quote();
         let subject = self.subject(ledger, entity, (None, now, observed), now);
         let (mut best, mut presents) = (0.0f64, Presents::default());
         for receiver in ledger.receivers() {
-            best = best.max(self.worth(ledger, &subject, &mut presents, receiver));
+            let worth = self.worth(ledger, &subject, &mut presents, receiver);
+            if worth > 0.0 {
+                best = best.max(self.prices.of(receiver).share_of(worth));
+            }
         }
-        let best = if best > 0.0 { self.price.share_of(best) } else { 0.0 };
         let wait = self.wait(entity, best, ledger.placing().max_age, now);
         self.entities[entity.0].look = Some(now + wait);
         best >= 1.0
     }
 
     fn wants_base_triggers(&self) -> bool {
-        self.price.is_share()
+        self.prices.is_share()
     }
 
     fn base_trigger(&mut self, ledger: &Ledger, entity: EntityIndex, cause: Cause, at: GlobalTime) {
         if cause != Cause::First {
-            self.refill(ledger, entity, at);
+            self.prices.follow(ledger);
+            self.prices.trigger(ledger, entity, at);
         }
     }
 
@@ -423,7 +427,8 @@ impl Policy for Even {
 
     fn wake(&mut self, ledger: &Ledger, now: GlobalTime, send: &mut dyn FnMut(EntityIndex, ReceiverIndex)) {
         let patience = self.patience(0.0);
-        self.price.pass(ledger.window().as_secs_f64(), now);
+        self.prices.follow(ledger);
+        self.prices.pass(ledger, now);
         let mut any = false;
         for entity in ledger.entities() {
             let Some(known) = self.entities.get(entity.0).filter(|known| known.pending) else { continue };

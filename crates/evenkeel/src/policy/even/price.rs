@@ -1,6 +1,7 @@
 //! What a vector costs.
 
 use crate::policy::Budget;
+use crate::policy::charges::Charges;
 use crate::time::GlobalTime;
 
 /// The price starts at the mean over the offers of so many triggers, and follows the budget after so many.
@@ -13,6 +14,9 @@ const MOST: f64 = 60.0;
 const AUDIENCE_TRIGGERS: f64 = 100.0;
 /// How full the bucket should be. It holds the income of one window.
 const LEVEL: f64 = 0.2;
+/// With a budget in bytes or per receiver, the bucket holds the income of this part of a window: at a window of 20 s at least 97 % are
+/// used in every minute. With a whole window it is 93 %.
+const TIGHT: f64 = 0.25;
 /// The level counts as no lower and no higher than this.
 const EMPTY: f64 = 0.01;
 const FULL: f64 = 0.999;
@@ -39,9 +43,17 @@ const REPAID: f64 = 0.25;
 /// that may send a third of the vectors should wait for about three times as much. At the beginning of a session everything
 /// starts to move at once, before there is any income; so the bucket starts with a loan that a part of the income pays back. The
 /// loan does not lower the price.
+///
+/// Tokens are vectors or bytes, as the budget has it. In bytes a vector takes out the mean of late, and what was really sent is
+/// reconciled with that.
 #[derive(Clone, Debug)]
 pub(super) struct Price {
     budget: Budget,
+    charges: Charges,
+    /// The income of how many windows the bucket holds.
+    bucket: f64,
+    /// The price that holds for the offers at hand.
+    quoted: f64,
     /// The natural logarithm of the price at the bucket's level, once anything was offered.
     log: Option<f64>,
     /// Offers that the first price was made of.
@@ -62,6 +74,9 @@ impl Price {
     pub(super) fn new(budget: Budget) -> Self {
         Self {
             budget,
+            charges: Charges::new(budget),
+            bucket: if budget.is_in_bytes() || budget.is_per_receiver() { TIGHT } else { 1.0 },
+            quoted: 0.0,
             log: None,
             offers: 0.0,
             triggers: 0.0,
@@ -84,26 +99,33 @@ impl Price {
         self.log.map_or(0.0, |log| libm::exp(log + ANSWER * self.answer()))
     }
 
+    /// Fixes the price at what it is now.
+    pub(super) fn quote(&mut self) {
+        self.quoted = self.now();
+    }
+
+    /// Returns the price that was fixed last.
+    pub(super) fn quoted(&self) -> f64 {
+        self.quoted
+    }
+
     /// Whether there may be too little for everybody: the best offers must come first.
     pub(super) fn is_scarce(&self) -> bool {
-        self.tokens < self.audience
+        self.tokens < self.audience * self.charges.cost()
     }
 
-    /// Whether the budget is a share of the base case.
-    pub(super) fn is_share(&self) -> bool {
-        matches!(self.budget, Budget::OfBase { .. })
-    }
-
-    /// Whether everything may be sent.
-    pub(super) fn is_unlimited(&self) -> bool {
-        self.budget == Budget::Unlimited
+    /// Takes in how many vectors and bytes were sent so far.
+    pub(super) fn reconcile(&mut self, sent: (u64, u64)) {
+        let rate = self.budget.rate().unwrap_or(0.0);
+        self.tokens = self.charges.settle(self.tokens, sent, rate, self.audience);
     }
 
     /// Lends some vectors for an entity that so many receivers are told of for the first time, if the session has just begun.
     pub(super) fn lend(&mut self, receivers: f64, window: f64) {
         if self.seconds <= LENDING * window {
-            self.owed += LENT * receivers;
-            self.tokens += LENT * receivers;
+            let lent = LENT * receivers * self.charges.cost();
+            self.owed += lent;
+            self.tokens += lent;
         }
     }
 
@@ -118,7 +140,7 @@ impl Price {
         let share = match self.budget {
             Budget::Unlimited => 1.0,
             Budget::OfBase { share } => share,
-            Budget::PerSecond(_) => 0.0,
+            _ => 0.0,
         };
         self.pass(window, now);
         self.earn(share * receivers);
@@ -129,7 +151,7 @@ impl Price {
         let since = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
         self.seconds += since;
         self.income *= libm::exp(-since / window);
-        if let Budget::PerSecond(rate) = self.budget {
+        if let Some(rate) = self.budget.rate() {
             self.earn(rate * since);
         }
     }
@@ -145,9 +167,9 @@ impl Price {
         }
     }
 
-    /// How much the bucket holds, without the loan: the income of a window, and at least what two triggers may take.
+    /// How much the bucket holds, without the loan: the income of a window or a part of it, and at least what two triggers may take.
     fn capacity(&self) -> f64 {
-        self.income.max(2.0 * self.audience)
+        (self.bucket * self.income).max(2.0 * self.audience * self.charges.cost())
     }
 
     /// The log-odds of the bucket's level against the level it should have: 0 there, large as it empties, negative as it fills.
@@ -176,11 +198,11 @@ impl Price {
         *mean += (log - *mean) / self.offers;
     }
 
-    /// Takes a token for a vector, if there is one.
+    /// Takes the tokens for a vector, if there are enough.
     pub(super) fn pay(&mut self) -> bool {
-        let pays = self.tokens >= 1.0;
+        let pays = self.tokens >= self.charges.cost();
         if pays {
-            self.tokens -= 1.0;
+            self.tokens -= self.charges.charge(1.0);
         }
         pays
     }
@@ -193,15 +215,16 @@ impl Price {
         }
     }
 
-    /// Returns what part of the price something is worth; nothing if there is nothing to pay with.
+    /// Returns what part of the quoted price something is worth; nothing if there is nothing to pay with.
     pub(super) fn share_of(&self, worth: f64) -> f64 {
-        if self.tokens < 1.0 { 0.0 } else { worth / self.now() }
+        if self.tokens < self.charges.cost() { 0.0 } else { worth / self.quoted }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec;
 
     const WINDOW: f64 = 20.0;
 
@@ -247,6 +270,24 @@ mod tests {
         assert_eq!(price.tokens, tokens, "nothing is lent later on");
     }
 
+    /// Vectors take 37 bytes, which nobody knows beforehand.
+    #[test]
+    fn bytes_are_spent_like_vectors() {
+        let mut price = Price::new(Budget::BytesPerSecond(100.0));
+        let (mut vectors, mut spent_at) = (0, vec![0.0]);
+        price.reconcile((0, 0));
+        for i in 0..3_000i64 {
+            price.trigger(3.0, WINDOW, GlobalTime::from_millis(i * 100));
+            let worths = [0.31, 0.73, 0.57].map(|x| libm::exp(2.0 * (i as f64 * 0.618_034 + x) % 1.0));
+            vectors += worths.iter().filter(|worth| buys(&mut price, **worth)).count() as u64;
+            price.reconcile((vectors, 37 * vectors));
+            spent_at.push(37.0 * vectors as f64);
+            assert!(spent_at[i as usize] <= 10.0 * i as f64 + 3.0 * 37.0, "{} after {i}", spent_at[i as usize]);
+        }
+        let minutes = (200..2_400).map(|i| (spent_at[i + 600] - spent_at[i]) / 6_000.0);
+        assert!(minutes.clone().all(|share| (0.97..1.03).contains(&share)), "{:?}", minutes.reduce(f64::min));
+    }
+
     #[test]
     fn triggers_for_nobody_change_nothing() {
         let mut price = Price::new(Budget::of_base(1, 3));
@@ -290,12 +331,10 @@ mod tests {
     /// In every minute, also the first, and also where what is worth something comes and goes.
     #[test]
     fn what_may_be_spent_is_spent() {
-        for budget in [Budget::of_base(1, 3), Budget::of_base(1, 10), Budget::PerSecond(3.0)] {
+        let shares = [Budget::of_base(1, 3), Budget::of_base(1, 10)];
+        for budget in [shares[0], shares[1], Budget::PerSecond(3.0), Budget::PerSecondEach(3.0)] {
             let mut price = Price::new(budget);
-            let per_minute = match budget {
-                Budget::PerSecond(rate) => 60.0 * rate,
-                other => 600.0 * 3.0 * other.share_of_base(0.0),
-            };
+            let per_minute = budget.rate().map_or(600.0 * 3.0 * budget.share_of_base(0.0), |rate| 60.0 * rate);
             for minute in 0..10 {
                 let mut sent = 0.0;
                 for i in 0..600 {
