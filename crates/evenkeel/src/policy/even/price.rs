@@ -12,11 +12,11 @@ const FIRST_PRICE: f64 = 2.0;
 const MOST: f64 = 60.0;
 /// The audience is averaged over so many triggers.
 const AUDIENCE_TRIGGERS: f64 = 100.0;
-/// The bucket holds the income of this part of a window, at a window of 20 s that of 10 s: so 95 % or more are used in every minute. With
-/// half of that it is 97 %, but less is saved for busy moments, and errors of bots are 5 % larger.
-const BUCKET: f64 = 0.5;
-/// How full the bucket should be.
+/// How full the bucket should be. It holds the income of one window.
 const LEVEL: f64 = 0.2;
+/// With a budget in bytes or per receiver, the bucket holds the income of this part of a window: at a window of 20 s at least 97 % are
+/// used in every minute. With a whole window it is 93 %.
+const TIGHT: f64 = 0.25;
 /// The level counts as no lower and no higher than this.
 const EMPTY: f64 = 0.01;
 const FULL: f64 = 0.999;
@@ -50,6 +50,8 @@ const REPAID: f64 = 0.25;
 pub(super) struct Price {
     budget: Budget,
     charges: Charges,
+    /// The income of how many windows the bucket holds.
+    bucket: f64,
     /// The price that holds for the offers at hand.
     quoted: f64,
     /// The natural logarithm of the price at the bucket's level, once anything was offered.
@@ -73,6 +75,7 @@ impl Price {
         Self {
             budget,
             charges: Charges::new(budget),
+            bucket: if budget.is_in_bytes() || budget.is_per_receiver() { TIGHT } else { 1.0 },
             quoted: 0.0,
             log: None,
             offers: 0.0,
@@ -164,9 +167,9 @@ impl Price {
         }
     }
 
-    /// How much the bucket holds, without the loan: the income of a part of a window, and at least what two triggers may take.
+    /// How much the bucket holds, without the loan: the income of a window or a part of it, and at least what two triggers may take.
     fn capacity(&self) -> f64 {
-        (BUCKET * self.income).max(2.0 * self.audience * self.charges.cost())
+        (self.bucket * self.income).max(2.0 * self.audience * self.charges.cost())
     }
 
     /// The log-odds of the bucket's level against the level it should have: 0 there, large as it empties, negative as it fills.
