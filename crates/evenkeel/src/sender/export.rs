@@ -202,11 +202,12 @@ impl Sender {
         // What cannot be represented is refused when it is exported.
         let Ok(quantised) = self.format.quantise(real, now) else { return };
         let generated = self.format.time_of(quantised.tick());
-        let shadow = &mut self.owned[entity.0].shadow;
-        if shadow.as_ref().is_some_and(|before| before.1 >= generated) {
-            return;
+        let vector = (self.format.restore(&quantised), generated);
+        match &mut self.owned[entity.0].shadow {
+            Some(before) if before.1 >= generated => return,
+            Some(before) => **before = vector,
+            none => *none = Some(Box::new(vector)),
         }
-        *shadow = Some(Box::new((self.format.restore(&quantised), generated)));
         self.note_base_trigger(entity, cause, now);
     }
 
