@@ -14,6 +14,7 @@ chapters! {
     introduction "src/introduction.md"
     ideas "src/ideas.md"
     choosing "src/choosing.md"
+    motions "src/motions.md"
     engine "src/engine.md"
     bevy "src/bevy.md"
     browser "src/browser.md"

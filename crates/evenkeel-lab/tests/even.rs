@@ -144,7 +144,8 @@ fn on_continuous_motion_even_loses_nothing() {
         let cell = Cell { motion, delays_ms: &PAPERS, jitter_ms: 100.0, budget: 3, seeds: 6, seconds: 200.0 };
         let [_, credits, even] = cell.run().map(|digest| digest.row);
         let ratios = [even.mean / credits.mean, even.std / credits.std, even.max / credits.max];
-        let limits = [0.9, 1.1, 0.95];
+        // At an exchange rate of 2 errors are not levelled where that would cost others more.
+        let limits = [0.9, 1.2, 0.95];
         assert!(ratios.iter().zip(&limits).all(|(ratio, limit)| ratio <= limit), "{motion:?}: {ratios:.3?}");
     }
 }

@@ -204,7 +204,7 @@ impl PairBook {
         self.anchor.as_deref().filter(|anchor| anchor.number == number)
     }
 
-    /// A receipt: the vector sent at `sent` arrived. Answers the flight if that is news.
+    /// A receipt: the vector sent at `sent` arrived. Answers the flight as it was before, if that is news.
     pub(crate) fn record_arrival(
         &mut self,
         vector: VectorNumber,
@@ -241,7 +241,7 @@ impl PairBook {
         if self.unclosed >= CLOSE_EVERY {
             self.close(context, now);
         }
-        Some(arrived)
+        Some(flight)
     }
 
     /// No receipt came in time. Answers whether nothing newer is on its way or there.

@@ -62,8 +62,11 @@ impl Charges {
         if bytes == 0.0 {
             return 0.0;
         }
-        let keep = libm::exp(-vectors / REMEMBERED);
-        (self.vectors, self.bytes) = (self.vectors * keep + vectors, self.bytes * keep + bytes);
+        // Acknowledgements alone are charged, but say nothing about vectors.
+        if vectors > 0.0 {
+            let keep = libm::exp(-vectors / REMEMBERED);
+            (self.vectors, self.bytes) = (self.vectors * keep + vectors, self.bytes * keep + bytes);
+        }
         bytes - core::mem::take(&mut self.charged)
     }
 
@@ -117,7 +120,7 @@ mod tests {
     fn no_vector_costs_more_than_a_datagram() {
         let mut charges = Charges::new(Budget::BytesPerSecond(1e3));
         charges.reconcile((0, 0));
-        charges.reconcile((0, 1 << 40));
+        charges.reconcile((1, 1 << 40));
         assert_eq!(charges.cost(), MOST_BYTES);
     }
 }

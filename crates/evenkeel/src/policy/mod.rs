@@ -108,6 +108,8 @@ pub struct Settled {
     pub sent: GlobalTime,
     /// When it arrived, as booked; `None` if it counts as lost.
     pub arrival: Option<GlobalTime>,
+    /// Whether it arrived after it had counted as lost.
+    pub late: bool,
 }
 
 /// Decides what each receiver is told. See the [module](self) for the rules, and [`Base`] for the shortest example.

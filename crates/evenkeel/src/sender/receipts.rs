@@ -165,9 +165,10 @@ impl Sender {
         }
         let now = self.now;
         let (book, context) = self.ledger.split(entity, receiver);
-        if book.record_arrival(number, sent, arrival, taken, context, now).is_some() {
+        if let Some(before) = book.record_arrival(number, sent, arrival, taken, context, now) {
             self.ledger.note_sent(entity, receiver);
-            let settled = Settled { entity, receiver, vector: number, sent, arrival: Some(arrival) };
+            let late = before.is_lost();
+            let settled = Settled { entity, receiver, vector: number, sent, arrival: Some(arrival), late };
             self.policy.settled(&self.ledger, &settled);
         }
     }

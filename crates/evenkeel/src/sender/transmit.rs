@@ -288,7 +288,7 @@ impl Sender {
                 }
                 self.ledger.book_mut(entity, receiver).record_untaken(number, sent);
                 self.ledger.note_sent(entity, receiver);
-                let settled = Settled { entity, receiver, vector: number, sent, arrival: None };
+                let settled = Settled { entity, receiver, vector: number, sent, arrival: None, late: false };
                 self.policy.settled(&self.ledger, &settled);
                 self.queue_newest(entity, receiver, true);
             }
@@ -306,7 +306,7 @@ impl Sender {
                 let nothing_newer = pair.record_loss(number, sent);
                 let left_with_nothing = pair.reference().is_none();
                 self.ledger.note_sent(entity, receiver);
-                let settled = Settled { entity, receiver, vector: number, sent, arrival: None };
+                let settled = Settled { entity, receiver, vector: number, sent, arrival: None, late: false };
                 self.policy.settled(&self.ledger, &settled);
                 let resends = self.resend_lost && (left_with_nothing || !self.policy.makes_up_for_losses());
                 if nothing_newer && resends {

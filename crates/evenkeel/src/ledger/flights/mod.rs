@@ -16,6 +16,13 @@ pub(crate) struct Flight {
     pub(crate) fate: Fate,
 }
 
+impl Flight {
+    /// Whether it counts as lost.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.fate == Fate::Lost
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     InFlight,

@@ -292,7 +292,10 @@ impl Even {
             } else if purse.pay() {
                 self.pace.sent(since_sent(&ledger.pair(entity, *receiver), now));
                 self.standing.sent(*receiver);
-                self.cost.sent(self.standing.fairness(*receiver), price, ledger.window().as_secs_f64(), now);
+                // Budgets per receiver move nothing from one to another: fairness costs nothing there.
+                if !self.prices.are_each() {
+                    self.cost.sent(self.standing.fairness(*receiver), price, ledger.window().as_secs_f64(), now);
+                }
                 send(*receiver);
             } else {
                 purse.missed(*worth);
@@ -370,7 +373,7 @@ impl Policy for Even {
         if trigger.cause == Cause::First || self.prices.is_unlimited() {
             // The sender tells everybody of the first vector anyway.
             decisions.fill(Decision::Now);
-            self.prices.lend(decisions.len(), ledger.window().as_secs_f64());
+            self.prices.lend(ledger, trigger.entity);
             return;
         }
         if !self.prices.is_share() {
@@ -455,7 +458,7 @@ impl Policy for Even {
     }
 
     fn settled(&mut self, _ledger: &Ledger, settled: &Settled) {
-        self.standing.settled(settled.receiver, settled.arrival.is_some());
+        self.standing.settled(settled);
         if settled.arrival.is_none() {
             if let Some(entity) = self.entities.get_mut(settled.entity.0) {
                 (entity.pending, entity.look) = (true, None);
@@ -466,6 +469,10 @@ impl Policy for Even {
 
     fn cost_of_fairness(&self, ledger: &Ledger, now: GlobalTime) -> Option<FairnessCost> {
         Some(self.cost.of_late(ledger, now))
+    }
+
+    fn receiver_left(&mut self, receiver: ReceiverIndex) {
+        self.standing.receiver_left(receiver);
     }
 
     fn entity_left(&mut self, entity: EntityIndex) {

@@ -152,7 +152,8 @@ impl Price {
         self.seconds += since;
         self.income *= libm::exp(-since / window);
         if let Some(rate) = self.budget.rate() {
-            self.earn(rate * since);
+            // After a pause no more may be spent than the bucket holds.
+            self.earn(rate * since.min(self.bucket * window));
         }
     }
 
@@ -286,6 +287,18 @@ mod tests {
         }
         let minutes = (200..2_400).map(|i| (spent_at[i + 600] - spent_at[i]) / 6_000.0);
         assert!(minutes.clone().all(|share| (0.97..1.03).contains(&share)), "{:?}", minutes.reduce(f64::min));
+    }
+
+    /// An hour in which nobody has anything to be told must not add up to more than a bucket.
+    #[test]
+    fn nothing_is_saved_up_over_a_pause() {
+        for budget in [Budget::PerSecond(3.0), Budget::PerSecondEach(3.0)] {
+            let mut price = Price::new(budget);
+            (0..1_000).for_each(|i| price.trigger(3.0, WINDOW, GlobalTime::from_millis(i * 100)));
+            let full = price.capacity();
+            price.trigger(3.0, WINDOW, GlobalTime::from_millis(3_600_000));
+            assert!(price.tokens <= 1.02 * full, "{budget}: {} after a pause, {full} before", price.tokens);
+        }
     }
 
     #[test]

@@ -57,10 +57,19 @@ impl Prices {
         self.prices.iter_mut().for_each(Price::quote);
     }
 
-    /// Lends some vectors for an entity that so many receivers are told of for the first time, if the session has just begun.
-    pub(super) fn lend(&mut self, receivers: usize, window: f64) {
-        let receivers = if self.prices.are_each() { 1 } else { receivers } as f64;
-        self.prices.iter_mut().for_each(|price| price.lend(receivers, window));
+    /// Lends some vectors for an entity that receivers are told of for the first time, if the session has just begun.
+    pub(super) fn lend(&mut self, ledger: &Ledger, entity: EntityIndex) {
+        let window = ledger.window().as_secs_f64();
+        if !self.prices.are_each() {
+            return self.of_mut(ReceiverIndex(0)).lend(ledger.receivers().len() as f64, window);
+        }
+        let in_scope = |r: &ReceiverIndex| ledger.pair(entity, *r).relevance().in_scope();
+        ledger.receivers().filter(in_scope).for_each(|receiver| self.of_mut(receiver).lend(1.0, window));
+    }
+
+    /// Whether each receiver has a budget of its own.
+    pub(super) fn are_each(&self) -> bool {
+        self.prices.are_each()
     }
 
     /// Takes in what a trigger of an entity allows to send, or the time since the last one.

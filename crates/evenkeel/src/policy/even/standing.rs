@@ -2,6 +2,7 @@
 
 use crate::ids::HostId;
 use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
+use crate::policy::Settled;
 use crate::policy::weights::importance;
 use crate::time::GlobalTime;
 use alloc::vec::Vec;
@@ -20,6 +21,7 @@ const GENERAL: f64 = 10.0;
 /// The books are read at about so many triggers per window; where there are more, at some of them. Errors are means over the window,
 /// and more readings of it say nothing new.
 const READINGS: f64 = 1000.0;
+const GOLDEN: f64 = 0.618_033_988_75;
 /// For how many vectors that arrived a receiver is trusted in advance.
 const TRUSTED: f64 = 10.0;
 
@@ -41,7 +43,7 @@ pub(super) struct Standing {
     /// Triggers, with the past fading over the window, and when the last one was.
     triggers: f64,
     heard: Option<GlobalTime>,
-    /// At which of them the books are read: those at which this passes a whole number.
+    /// At which of them the books are read: those at which this is small.
     turn: f64,
 }
 
@@ -137,10 +139,10 @@ impl Standing {
     fn is_read(&mut self, window: f64, now: GlobalTime) -> bool {
         let since = self.heard.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
         self.triggers = self.triggers * libm::exp(-since / window) + 1.0;
-        self.turn += (READINGS / self.triggers).min(1.0);
-        let read = self.turn >= 1.0;
+        // The golden ratio sees to it that no entity is always left out, whatever the order in which they trigger.
+        self.turn += GOLDEN;
         self.turn -= libm::floor(self.turn);
-        read
+        self.turn < READINGS / self.triggers
     }
 
     /// Records a vector that goes to a receiver.
@@ -151,9 +153,20 @@ impl Standing {
     }
 
     /// Records what became of a vector that was sent to a receiver.
-    pub(super) fn settled(&mut self, receiver: ReceiverIndex, arrived: bool) {
-        if let Some(fared) = self.receivers.get_mut(receiver.0) {
-            *(if arrived { &mut fared.arrived } else { &mut fared.lost }) += 1.0;
+    pub(super) fn settled(&mut self, settled: &Settled) {
+        let Some(fared) = self.receivers.get_mut(settled.receiver.0) else { return };
+        if settled.arrival.is_none() {
+            fared.lost += 1.0;
+        } else {
+            fared.arrived += 1.0;
+            fared.lost = (fared.lost - f64::from(u8::from(settled.late))).max(0.0);
+        }
+    }
+
+    /// Forgets a receiver that left; the last one takes over its index.
+    pub(super) fn receiver_left(&mut self, receiver: ReceiverIndex) {
+        if receiver.0 < self.receivers.len() {
+            self.receivers.swap_remove(receiver.0);
         }
     }
 
@@ -193,25 +206,27 @@ impl Standing {
     /// Follows the ledger's receivers. Whoever is new starts at the mean: nobody owes, or is owed, the past.
     fn follow(&mut self, ledger: &Ledger) {
         let errors = self.mean();
-        self.receivers.truncate(ledger.receivers().len());
         for receiver in ledger.receivers() {
             let host = ledger.host(receiver);
-            let newcomer = Fared::at_the_mean(host, errors);
-            match self.receivers.get(receiver.0).map(|fared| fared.host) {
-                Some(known) if known == host => {}
-                Some(_) => match self.receivers.iter().skip(receiver.0).position(|fared| fared.host == host) {
-                    Some(further) => self.receivers.swap(receiver.0, receiver.0 + further),
-                    None => self.receivers[receiver.0] = newcomer,
-                },
-                None => self.receivers.push(newcomer),
+            let place = receiver.0;
+            if self.receivers.get(place).is_some_and(|fared| fared.host == host) {
+                continue;
             }
+            let further = self.receivers.iter().skip(place).position(|fared| fared.host == host);
+            let from = further.map_or(self.receivers.len(), |further| place + further);
+            if further.is_none() {
+                self.receivers.push(Fared::at_the_mean(host, errors));
+            }
+            self.receivers.swap(place, from);
         }
+        self.receivers.truncate(ledger.receivers().len());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::VectorNumber;
     use proptest::prelude::*;
 
     fn weighed(exchange_rate: f64, errors: &[f64]) -> Vec<f64> {
@@ -251,6 +266,31 @@ mod tests {
         let ratio = weights[1] / weights[0];
         assert!((1.09..1.11).contains(&ratio), "{ratio}");
     }
+    fn settled(receiver: usize, arrived: bool, late: bool) -> Settled {
+        Settled {
+            entity: EntityIndex(0),
+            receiver: ReceiverIndex(receiver),
+            vector: VectorNumber::FIRST,
+            sent: GlobalTime::ZERO,
+            arrival: arrived.then_some(GlobalTime::ZERO),
+            late,
+        }
+    }
+
+    /// What counted as lost and arrived after all counts as arrived only.
+    #[test]
+    fn receipts_that_come_late_cost_no_weight() {
+        let mut standing = Standing::new(2.0);
+        standing.receivers = (0..2).map(|i| Fared { sees: true, ..Fared::at_the_mean(HostId(i), 1.0) }).collect();
+        for _ in 0..200 {
+            standing.settled(&settled(0, false, false));
+            standing.settled(&settled(0, true, true));
+            standing.settled(&settled(1, true, false));
+        }
+        standing.weigh(0.0, 1.0);
+        assert_eq!(standing.fairness(ReceiverIndex(0)), standing.fairness(ReceiverIndex(1)));
+    }
+
     /// Of two receivers with the same error, the one that acknowledges half of what it is sent weighs less: it gains nothing by silence.
     #[test]
     fn what_is_not_acknowledged_gives_no_weight() {
@@ -258,7 +298,7 @@ mod tests {
         let fared = |i| Fared { sees: true, ..Fared::at_the_mean(HostId(i), 1.0) };
         standing.receivers = (0..3).map(fared).collect();
         for i in 0..200 {
-            (0..3).for_each(|r| standing.settled(ReceiverIndex(r), r != 0 || i % 2 == 0));
+            (0..3).for_each(|r| standing.settled(&settled(r, r != 0 || i % 2 == 0, false)));
         }
         standing.receivers[0].errors = 1.5;
         standing.weigh(0.0, 1.0);
