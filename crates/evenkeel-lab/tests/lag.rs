@@ -98,7 +98,7 @@ fn a_lag_that_covers_the_delays_leaves_nothing() {
 fn the_experiment_has_all_rows_and_equal_waiting_makes_equal() {
     let size = Size { seeds: 1, seconds: 20.0, seed: 3 };
     let study = Entry::by_name("lag-fairness").unwrap().run(&Brief::new(size), &|_| {}).unwrap();
-    assert_eq!(study.rows.len(), 2 * 7 * (8 + 10));
+    assert_eq!(study.rows.len(), 2 * 10 * (8 + 10));
     for row in &study.rows {
         for part in ["cell", "motion", "policy", "lag_ms", "mean_m", "std_m", "max_m", "vectors"] {
             assert!(!row[part].is_null(), "{part} of {row:?}");

@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", default_value = "base", help_heading = "Who decides")]
     policy: String,
     /// What policies other than base may send: a share of all updates that are due (1/3, 0.4), or a rate in updates (200/s) or bytes
-    /// (20kB/s), for each client if it ends in /receiver (4kB/s/receiver).
+    /// (20kB/s), for each client if it ends in /receiver (4kB/s/receiver). Bytes are those that clients with our own protocol would get.
     #[arg(long, value_name = "B", default_value = "1/3", help_heading = "Who decides")]
     budget: String,
     /// Do not advance tanks to where they will be when a client reads of them.
