@@ -257,6 +257,15 @@ impl Motion {
         State { position: self.position_at(dt), velocity: self.velocity_at(dt), attitude: self.attitude.at(dt) }
     }
 
+    /// How fast it is at the start: the length of its velocity there, found without its direction.
+    pub(crate) fn speed(&self) -> f64 {
+        match self.course {
+            Course::Circular { speed, climb } if climb == 0.0 => libm::fabs(speed),
+            Course::Circular { speed, climb } => libm::sqrt(speed * speed + climb * climb),
+            _ => self.velocity_at(0.0).length(),
+        }
+    }
+
     /// The position `dt` seconds after the start.
     pub fn position_at(&self, dt: f64) -> Vec3 {
         let start = self.position;

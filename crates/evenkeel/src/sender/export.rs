@@ -310,10 +310,15 @@ impl Sender {
     /// Whether a receiver gets a vector whatever the policy says: it is for everybody, or the receiver has nothing, waits for what is
     /// now old, or has been left alone for too long.
     fn must_hear(&self, trigger: &Trigger, receiver: ReceiverIndex) -> bool {
+        let desk = self.ledger.desk(trigger.entity, receiver);
+        if matches!(trigger.cause, Cause::First | Cause::Announced) || desk.queued.is_some() {
+            return true;
+        }
+        if desk.sent.is_some() && self.longest_silence.is_none() {
+            return false;
+        }
         let silent = |sent: GlobalTime| self.longest_silence.is_some_and(|longest| trigger.at.since(sent) >= longest);
-        matches!(trigger.cause, Cause::First | Cause::Announced)
-            || self.ledger.desk(trigger.entity, receiver).queued.is_some()
-            || self.ledger.book(trigger.entity, receiver).last_sent().is_none_or(|flight| silent(flight.sent))
+        self.ledger.book(trigger.entity, receiver).last_sent().is_none_or(|flight| silent(flight.sent))
     }
 
     fn hold(&mut self, entity: EntityIndex, receiver: ReceiverIndex, number: VectorNumber, until: GlobalTime) {

@@ -92,7 +92,7 @@ impl Kinds {
 
 /// Speed and turn rate.
 fn pace(motion: &Motion) -> (f64, f64) {
-    (motion.velocity_at(0.0).length(), libm::fabs(motion.attitude.turn_rate()))
+    (motion.speed(), libm::fabs(motion.attitude.turn_rate()))
 }
 
 #[cfg(test)]

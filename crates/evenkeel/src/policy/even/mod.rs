@@ -43,6 +43,9 @@ const LATEST: f64 = 4.0;
 const LATEST_OF_AGE: f64 = 0.05;
 /// A vector is repeated once it is older than so many times the time between two vectors of its entity.
 const OVERDUE: f64 = 1.5;
+/// So many receivers are asked at a glance whether somebody lacks something; where there are more, the rest have their turn at the next
+/// glances, and the one that lacked most is asked at each.
+const GLANCE: usize = 8;
 /// The time between two vectors of an entity is the mean of about so many.
 const REMEMBERED: f64 = 8.0;
 
@@ -95,6 +98,9 @@ pub struct Even {
     experience: Experience,
     entities: Vec<Entity>,
     next_wake: Option<GlobalTime>,
+    /// When what is sent now takes effect at each receiver, and what time that was found for.
+    arrivals: Vec<GlobalTime>,
+    arrivals_of: Option<GlobalTime>,
     /// What receivers offer for one entity's newest vector; kept to save allocations.
     offers: Vec<(f64, ReceiverIndex)>,
 }
@@ -115,6 +121,9 @@ struct Entity {
     look: Option<GlobalTime>,
     /// When that was done last, and which part of the price the best offer was.
     looked: Option<(GlobalTime, f64)>,
+    /// Who made the best offer that was not taken, and with whom the next glance begins.
+    foremost: usize,
+    turn: usize,
 }
 
 impl Entity {
@@ -123,6 +132,13 @@ impl Entity {
         let Some(last) = self.last.replace(at) else { return };
         let since = at.since(last).as_secs_f64().max(0.0);
         self.usual = if self.usual == 0.0 { since } else { self.usual + (since - self.usual) / REMEMBERED };
+    }
+
+    /// Who is asked at a glance, of so many receivers.
+    fn glance(&self, receivers: usize) -> impl Iterator<Item = ReceiverIndex> + use<> {
+        let (many, turn, foremost) = (receivers > GLANCE, self.turn, self.foremost);
+        let row = (0..receivers.min(GLANCE)).map(move |i| if many { (turn + i) % receivers } else { i });
+        row.chain((many && foremost < receivers).then_some(foremost)).map(ReceiverIndex)
     }
 
     /// Whether a newer vector should have come by now.
@@ -143,9 +159,12 @@ struct Subject<'a> {
     next: GlobalTime,
     /// Its kind of motion.
     class: usize,
-    /// For how many seconds the entity has kept its course, and for how many more it may be expected to.
+    /// For how many seconds the entity has kept its course.
     held: f64,
-    dwell: f64,
+    /// What the gain at arrival is multiplied by, in seconds.
+    times: f64,
+    /// How long any motion lasts, in seconds.
+    lasts: f64,
     max_age: Duration,
 }
 
@@ -175,6 +194,8 @@ impl Even {
             experience: Experience::new(),
             entities: Vec::new(),
             next_wake: None,
+            arrivals: Vec::new(),
+            arrivals_of: None,
             offers: Vec::new(),
         }
     }
@@ -190,14 +211,29 @@ impl Even {
         self.prices.mean()
     }
 
+    /// Finds when what is sent now takes effect at each receiver: the same for all entities.
+    fn find_arrivals(&mut self, ledger: &Ledger, now: GlobalTime) {
+        if self.arrivals_of == Some(now) && self.arrivals.len() == ledger.receivers().len() {
+            return;
+        }
+        let arrival = |receiver| {
+            let delay = ledger.path(receiver).delay().unwrap_or(Duration::ZERO);
+            now.max(ledger.lag(receiver).shown(now + delay))
+        };
+        self.arrivals.clear();
+        self.arrivals.extend(ledger.receivers().map(arrival));
+        self.arrivals_of = Some(now);
+    }
+
     /// What is the same for all receivers of a motion of an entity, generated at a time.
     fn subject<'a>(
-        &self,
+        &mut self,
         ledger: &Ledger,
         entity: EntityIndex,
         (number, generated, motion): (Option<VectorNumber>, GlobalTime, &'a Motion),
         now: GlobalTime,
     ) -> Subject<'a> {
+        self.find_arrivals(ledger, now);
         let known = self.entities.get(entity.0).copied().unwrap_or_default();
         let (class, max_age) = (self.kinds.of(motion), ledger.placing().max_age);
         let held = known.changed.map_or(0.0, |(_, since)| now.since(since).as_secs_f64());
@@ -207,7 +243,8 @@ impl Even {
         let most = max_age.as_secs_f64().max(PATIENT * held);
         let dwell = self.kinds.dwell(class).max(lasting).min(most);
         let next = known.heartbeat.map_or(now + Duration::from_secs_f64(dwell), |heartbeat| generated + heartbeat);
-        Subject { entity, number, generated, motion, now, next, class, held, dwell, max_age }
+        let (times, lasts) = (libm::sqrt(dwell * self.pace.mean()), self.kinds.mean());
+        Subject { entity, number, generated, motion, now, next, class, held, times, lasts, max_age }
     }
 
     /// What a motion of an entity is worth to a receiver, in weighted metre-seconds.
@@ -231,28 +268,27 @@ impl Even {
             new: (subject.generated, subject.motion),
             old: (generated, motion),
             now,
-            arrival: now.max(pair.shown(now + pair.delay())),
+            arrival: self.arrivals[receiver.0],
             next: subject.next,
             class: subject.class,
             held: subject.held,
-            lasts: self.kinds.mean(),
+            lasts: subject.lasts,
             max_age: subject.max_age,
         };
         self.experience.keep(&choice);
-        let lasts = libm::sqrt(subject.dwell * self.pace.mean());
         let present = presents.of(number, || choice.present());
-        let worth = lasts * self.experience.gain(&choice, present) + choice.frozen();
-        importance(&pair) * self.standing.weight(receiver) * (worth + self.saved(&choice, receiver))
+        let worth = present.worth_at(choice.arrival, |present| {
+            subject.times * self.experience.gain(&choice, present) + choice.frozen()
+        });
+        let saved = self.saved(&choice, present.stake, receiver);
+        importance(&pair) * self.standing.weight(receiver) * (worth + saved)
     }
 
     /// What a vector saves because a later one need not be sent: without it, one must be sent before the old one is too old to be
     /// extrapolated. The older that is, the more of a later vector's price is saved. It never counts for more than what one more
-    /// heartbeat without extrapolation would cost.
-    fn saved(&self, choice: &Choice<&Motion>, receiver: ReceiverIndex) -> f64 {
+    /// heartbeat without extrapolation would cost, the `stake`.
+    fn saved(&self, choice: &Choice<&Motion>, stake: f64, receiver: ReceiverIndex) -> f64 {
         let used = choice.now.since(choice.old.0).as_secs_f64() / choice.max_age.as_secs_f64();
-        let heartbeat = choice.next.since(choice.new.0).as_secs_f64();
-        let lasts = heartbeat.max(choice.max_age.as_secs_f64());
-        let stake = 0.5 * choice.old.1.velocity_at(0.0).length() * heartbeat * lasts;
         self.prices.of(receiver).value().min(stake) * used.clamp(0.0, 1.0)
     }
 
@@ -283,11 +319,14 @@ impl Even {
         }
         // One price for all of them: receivers with the same needs are treated alike.
         self.prices.quote();
-        let mut pending = false;
+        let (mut pending, mut best) = (false, 0.0);
         for (worth, receiver) in &offers {
             let purse = self.prices.of_mut(*receiver);
             let price = purse.quoted();
             if *worth < price {
+                if *worth > best * price {
+                    (best, self.entities[entity.0].foremost) = (*worth / price, receiver.0);
+                }
                 pending = true;
             } else if purse.pay() {
                 self.pace.sent(since_sent(&ledger.pair(entity, *receiver), now));
@@ -393,7 +432,9 @@ impl Policy for Even {
     }
 
     fn wants(&mut self, ledger: &Ledger, entity: EntityIndex, observed: &Motion, now: GlobalTime) -> bool {
-        let Some(known) = self.entities.get(entity.0).filter(|_| !self.prices.is_unlimited()) else { return false };
+        let Some(known) = self.entities.get(entity.0).copied().filter(|_| !self.prices.is_unlimited()) else {
+            return false;
+        };
         if known.look.is_some_and(|look| look > now) {
             return false;
         }
@@ -401,15 +442,19 @@ impl Policy for Even {
         self.prices.pass(ledger, now);
         self.prices.quote();
         let subject = self.subject(ledger, entity, (None, now, observed), now);
-        let (mut best, mut presents) = (0.0f64, Presents::default());
-        for receiver in ledger.receivers() {
+        let (mut best, mut foremost, mut presents) = (0.0, 0, Presents::default());
+        let receivers = ledger.receivers().len();
+        for receiver in known.glance(receivers) {
             let worth = self.worth(ledger, &subject, &mut presents, receiver);
-            if worth > 0.0 {
-                best = best.max(self.prices.of(receiver).share_of(worth));
+            let share = if worth > 0.0 { self.prices.of(receiver).share_of(worth) } else { 0.0 };
+            if share > best {
+                (best, foremost) = (share, receiver.0);
             }
         }
         let wait = self.wait(entity, best, ledger.placing().max_age, now);
-        self.entities[entity.0].look = Some(now + wait);
+        let known = &mut self.entities[entity.0];
+        (known.look, known.foremost) = (Some(now + wait), foremost);
+        known.turn = (known.turn + GLANCE) % receivers.max(1);
         best >= 1.0
     }
 
@@ -472,6 +517,7 @@ impl Policy for Even {
     }
 
     fn receiver_left(&mut self, receiver: ReceiverIndex) {
+        self.arrivals_of = None;
         self.standing.receiver_left(receiver);
     }
 

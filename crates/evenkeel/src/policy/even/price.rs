@@ -56,6 +56,8 @@ pub(super) struct Price {
     quoted: f64,
     /// The natural logarithm of the price at the bucket's level, once anything was offered.
     log: Option<f64>,
+    /// The price at the bucket's level: asked for time and again.
+    value: f64,
     /// Offers that the first price was made of.
     offers: f64,
     triggers: f64,
@@ -78,6 +80,7 @@ impl Price {
             bucket: if budget.is_in_bytes() || budget.is_per_receiver() { TIGHT } else { 1.0 },
             quoted: 0.0,
             log: None,
+            value: 0.0,
             offers: 0.0,
             triggers: 0.0,
             audience: 1.0,
@@ -91,7 +94,7 @@ impl Price {
 
     /// Returns the price at the bucket's level; 0 as long as there is none.
     pub(super) fn value(&self) -> f64 {
-        self.log.map_or(0.0, libm::exp)
+        self.value
     }
 
     /// Returns the price at present; 0 as long as there is none.
@@ -148,6 +151,9 @@ impl Price {
 
     /// Lets time go on.
     pub(super) fn pass(&mut self, window: f64, now: GlobalTime) {
+        if self.last == Some(now) {
+            return;
+        }
         let since = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
         self.seconds += since;
         self.income *= libm::exp(-since / window);
@@ -180,7 +186,13 @@ impl Price {
     }
 
     fn shift(&mut self, by: f64) {
-        self.log = self.log.map(|log| (log + by).clamp(-MOST, MOST));
+        if let Some(log) = self.log {
+            self.set((log + by).clamp(-MOST, MOST));
+        }
+    }
+
+    fn set(&mut self, log: f64) {
+        (self.log, self.value) = (Some(log), libm::exp(log));
     }
 
     /// Makes the first price of what triggers are worth. What was not due to a change (not
@@ -195,8 +207,8 @@ impl Price {
             _ => FIRST_PRICE,
         };
         let log = libm::log(worth * times).clamp(-MOST, MOST);
-        let mean = self.log.get_or_insert(log);
-        *mean += (log - *mean) / self.offers;
+        let mean = self.log.unwrap_or(log);
+        self.set(mean + (log - mean) / self.offers);
     }
 
     /// Takes the tokens for a vector, if there are enough.

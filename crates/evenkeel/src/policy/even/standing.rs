@@ -20,7 +20,7 @@ const CHANCE: f64 = 6.0;
 const GENERAL: f64 = 10.0;
 /// The books are read at about so many triggers per window; where there are more, at some of them. Errors are means over the window,
 /// and more readings of it say nothing new.
-const READINGS: f64 = 1000.0;
+const READINGS: f64 = 300.0;
 const GOLDEN: f64 = 0.618_033_988_75;
 /// For how many vectors that arrived a receiver is trusted in advance.
 const TRUSTED: f64 = 10.0;

@@ -62,6 +62,9 @@ impl Choice<&Motion> {
 
 impl<M: Borrow<Motion>> Choice<M> {
     fn place(&self, (generated, motion): &(GlobalTime, M), at: GlobalTime) -> Vec3 {
+        if at == *generated {
+            return motion.borrow().position;
+        }
         motion.borrow().position_at(at.since(*generated).min(self.max_age).as_secs_f64())
     }
 
@@ -93,20 +96,26 @@ impl<M: Borrow<Motion>> Choice<M> {
         if seconds <= 0.0 {
             return 0.0;
         }
-        let left_behind = |at| self.old_from(self.place(&self.new, at), at).1;
+        let left_behind = |at: GlobalTime| {
+            let moves = at.since(self.old.0) <= self.max_age;
+            if moves { 0.0 } else { self.old_from(self.place(&self.new, at), at).1 }
+        };
         let lost = 0.5 * (left_behind(from) + left_behind(until)) * seconds;
         lost * (self.max_age.as_secs_f64() / wait.as_secs_f64()).max(1.0)
     }
 
-    /// How far apart the two are now. The same for all receivers that have the same vector.
+    /// What is the same for all receivers that have the same vector.
     pub(super) fn present(&self) -> Present {
-        let speed = |motion: &M| motion.borrow().velocity_at(0.0).length();
-        let noise = NOISE * speed(&self.new.1).max(speed(&self.old.1)) * self.max_age.as_secs_f64();
-        Present { apart: self.apart(self.now), noise }
+        let speed = |motion: &M| motion.borrow().speed();
+        let (old, max_age) = (speed(&self.old.1), self.max_age.as_secs_f64());
+        let noise = NOISE * speed(&self.new.1).max(old) * max_age;
+        let heartbeat = self.next.since(self.new.0).as_secs_f64();
+        let stake = 0.5 * old * heartbeat * heartbeat.max(max_age);
+        Present { apart: self.apart(self.now), noise, stake, then: None }
     }
 
     /// How far apart the two are now, and will be at arrival.
-    fn apart_now_and_then(&self, present: Present) -> (f64, f64) {
+    fn apart_now_and_then(&self, present: &Present) -> (f64, f64) {
         let above = |apart: f64| if apart > present.noise { apart } else { 0.0 };
         (above(present.apart), above(self.apart(self.arrival)))
     }
@@ -124,14 +133,33 @@ impl<M: Borrow<Motion>> Choice<M> {
     }
 }
 
-/// How far apart two vectors are now, and below which distances that is rounding.
+/// What is the same for all receivers that have the same vector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Present {
+    /// How far apart it and the new one are now, and below which distances that is rounding.
     apart: f64,
     noise: f64,
+    /// What one heartbeat without extrapolation would cost, in metre-seconds.
+    pub(super) stake: f64,
+    /// The worth at the last arrival that was asked for: many receivers are equally far away.
+    then: Option<(GlobalTime, f64)>,
 }
 
-/// How far apart a new vector and each of the few that receivers have are now: most receivers share theirs with others.
+impl Present {
+    /// The worth of an arrival at a time, found anew if another one was asked for last.
+    pub(super) fn worth_at(&mut self, arrival: GlobalTime, find: impl FnOnce(&Self) -> f64) -> f64 {
+        match self.then {
+            Some((at, worth)) if at == arrival => worth,
+            _ => {
+                let worth = find(self);
+                self.then = Some((arrival, worth));
+                worth
+            }
+        }
+    }
+}
+
+/// What was found about the few vectors that receivers have: most share theirs with others.
 #[derive(Debug, Default)]
 pub(super) struct Presents {
     known: [Option<(VectorNumber, Present)>; 4],
@@ -139,14 +167,15 @@ pub(super) struct Presents {
 }
 
 impl Presents {
-    pub(super) fn of(&mut self, number: VectorNumber, find: impl FnOnce() -> Present) -> Present {
-        if let Some((_, present)) = self.known.iter().flatten().find(|(known, _)| *known == number) {
-            return *present;
-        }
-        let present = find();
-        self.known[self.next] = Some((number, present));
-        self.next = (self.next + 1) % self.known.len();
-        present
+    pub(super) fn of(&mut self, number: VectorNumber, find: impl FnOnce() -> Present) -> &mut Present {
+        let known = self.known.iter().position(|known| known.as_ref().is_some_and(|(known, _)| *known == number));
+        let place = known.unwrap_or_else(|| {
+            let place = self.next;
+            self.known[place] = None;
+            self.next = (place + 1) % self.known.len();
+            place
+        });
+        &mut self.known[place].get_or_insert_with(|| (number, find())).1
     }
 }
 
@@ -210,8 +239,9 @@ pub(super) struct Experience {
     general: Vec<(Lessons, Rule)>,
     /// By delay and kind.
     particular: Vec<(Lessons, Rule)>,
-    /// Choices whose future has not come yet.
+    /// Choices whose future has not come yet, and when it does: looked through at every trigger, and so apart from what is large.
     pending: Vec<Choice<Motion>>,
+    arrivals: Vec<GlobalTime>,
     /// Which choices to keep: those at which this passes a whole number.
     turn: f64,
 }
@@ -224,12 +254,13 @@ impl Experience {
             general: alloc::vec![(Lessons::default(), PRIOR); delays],
             particular: alloc::vec![(Lessons::default(), PRIOR); delays * kinds],
             pending: Vec::new(),
+            arrivals: Vec::new(),
             turn: 0.0,
         }
     }
 
     /// What the new vector may be expected to gain at arrival, in metres.
-    pub(super) fn gain<M: Borrow<Motion>>(&self, choice: &Choice<M>, present: Present) -> f64 {
+    pub(super) fn gain<M: Borrow<Motion>>(&self, choice: &Choice<M>, present: &Present) -> f64 {
         let (now, then) = choice.apart_now_and_then(present);
         let (delay, kind) = choice.kind();
         let rule = self.particular[delay * (AGES.len() + 1) * CLASSES + kind].1;
@@ -244,6 +275,7 @@ impl Experience {
             self.turn -= 1.0;
             if self.pending.len() < MOST_PENDING {
                 self.pending.push(choice.owned());
+                self.arrivals.push(choice.arrival);
             }
         }
     }
@@ -251,12 +283,13 @@ impl Experience {
     /// Learns from choices whose future has come.
     pub(super) fn look_back(&mut self, ledger: &Ledger, now: GlobalTime) {
         let mut index = 0;
-        while let Some(choice) = self.pending.get(index).copied() {
-            if choice.arrival > now {
+        while let Some(arrival) = self.arrivals.get(index) {
+            if *arrival > now {
                 index += 1;
                 continue;
             }
-            self.pending.swap_remove(index);
+            self.arrivals.swap_remove(index);
+            let choice = self.pending.swap_remove(index);
             if let Some(truth) = exported_at(ledger, choice.entity, choice.arrival) {
                 self.learn(&choice, choice.gained(truth));
             }
@@ -264,7 +297,7 @@ impl Experience {
     }
 
     fn learn(&mut self, choice: &Choice<Motion>, gain: f64) {
-        let (apart, (delay, kind)) = (choice.apart_now_and_then(choice.present()), choice.kind());
+        let (apart, (delay, kind)) = (choice.apart_now_and_then(&choice.present()), choice.kind());
         let general = &mut self.general[delay];
         general.0.add(apart, gain);
         general.1 = general.0.rule(PRIOR);
@@ -275,6 +308,8 @@ impl Experience {
 
     pub(super) fn entity_left(&mut self, entity: EntityIndex) {
         self.pending.retain(|choice| choice.entity != entity);
+        self.arrivals.clear();
+        self.arrivals.extend(self.pending.iter().map(|choice| choice.arrival));
     }
 }
 
@@ -323,12 +358,12 @@ mod tests {
             }
         }
         let expected =
-            |choice: &Choice<Motion>| experience.gain(choice, choice.present()) / choice.apart(choice.arrival);
+            |choice: &Choice<Motion>| experience.gain(choice, &choice.present()) / choice.apart(choice.arrival);
         assert!((expected(&sudden) - 0.5).abs() < 0.03, "{}", expected(&sudden));
         assert!((expected(&lasting) - 1.0).abs() < 0.03, "{}", expected(&lasting));
         let near = choice(0.0, 20);
         assert!(
-            (experience.gain(&near, near.present()) - (0.3 + 0.4 * 1.2)).abs() < 1e-9,
+            (experience.gain(&near, &near.present()) - (0.3 + 0.4 * 1.2)).abs() < 1e-9,
             "another delay is another matter"
         );
     }
