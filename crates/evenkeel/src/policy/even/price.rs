@@ -27,7 +27,8 @@ const FOLLOW: f64 = 0.25;
 /// How far the price rises for an offer that is worth it and finds the bucket empty, at most, as a logarithm.
 const MISSED: f64 = 0.25;
 /// So many vectors are lent for every first vector in the opening, which is this share of the window; this share of the income pays
-/// the loan back.
+/// the loan back. With a budget per second the whole loan is at most the income of [`TIGHT`] windows: a line that carries 200 vectors a
+/// second does not carry more because there are many entities.
 const LENT: f64 = 2.0;
 const LENDING: f64 = 0.25;
 const REPAID: f64 = 0.25;
@@ -126,7 +127,8 @@ impl Price {
     /// Lends some vectors for an entity that so many receivers are told of for the first time, if the session has just begun.
     pub(super) fn lend(&mut self, receivers: f64, window: f64) {
         if self.seconds <= LENDING * window {
-            let lent = LENT * receivers * self.charges.cost();
+            let most = self.budget.rate().map_or(f64::INFINITY, |rate| TIGHT * window * rate);
+            let lent = (LENT * receivers * self.charges.cost()).min(most - self.owed).max(0.0);
             self.owed += lent;
             self.tokens += lent;
         }
@@ -281,6 +283,16 @@ mod tests {
         let tokens = price.tokens;
         price.lend(3.0, WINDOW);
         assert_eq!(price.tokens, tokens, "nothing is lent later on");
+    }
+
+    /// A thousand entities begin at once on a line that carries a hundred vectors a second.
+    #[test]
+    fn a_loan_is_no_more_than_seconds_of_income() {
+        for budget in [Budget::PerSecond(100.0), Budget::BytesPerSecond(100.0), Budget::PerSecondEach(100.0)] {
+            let mut price = Price::new(budget);
+            (0..1_000).for_each(|_| price.lend(32.0, WINDOW));
+            assert_eq!(price.tokens, 100.0 * TIGHT * WINDOW, "{budget}");
+        }
     }
 
     /// Vectors take 37 bytes, which nobody knows beforehand.
