@@ -260,7 +260,7 @@ impl Motion {
     /// How fast it is at the start: the length of its velocity there, found without its direction.
     pub(crate) fn speed(&self) -> f64 {
         match self.course {
-            Course::Circular { speed, climb } if climb == 0.0 => libm::fabs(speed),
+            Course::Circular { speed, climb: 0.0 } => libm::fabs(speed),
             Course::Circular { speed, climb } => libm::sqrt(speed * speed + climb * climb),
             _ => self.velocity_at(0.0).length(),
         }
