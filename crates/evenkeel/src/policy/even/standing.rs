@@ -77,8 +77,12 @@ impl Fared {
     /// acknowledges fewer vectors is not worse off. What was lost is made up for by worth; if it gave weight as well, a receiver
     /// would gain by not acknowledging what it received.
     fn error(&self) -> f64 {
-        let acknowledged = (self.arrived + TRUSTED) / (self.arrived + self.lost + TRUSTED);
-        acknowledged * self.errors / self.triggers.max(1e-9)
+        self.acknowledged() * self.errors / self.triggers.max(1e-9)
+    }
+
+    /// The share of vectors of which it is known that they arrived.
+    fn acknowledged(&self) -> f64 {
+        (self.arrived + TRUSTED) / (self.arrived + self.lost + TRUSTED)
     }
 }
 
@@ -187,7 +191,9 @@ impl Standing {
             let own = (fared.sent + GENERAL * served) / (fared.triggers + GENERAL);
             let rarely = if own > 0.0 && fared.sees { served / own } else { 1.0 };
             fared.fairness = libm::exp(scale * fared.weight);
-            fared.weight = fared.fairness * rarely;
+            // What may not arrive is worth less: half of the vectors lost count for 0.7. A receiver that keeps receipts back must not
+            // be sent more for it than it gains.
+            fared.weight = fared.fairness * rarely * libm::sqrt(fared.acknowledged());
         }
     }
 
