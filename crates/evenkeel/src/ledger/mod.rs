@@ -551,13 +551,18 @@ impl<'a> PairView<'a> {
         Some(Reference { number, generated, motion: *motion })
     }
 
+    /// Returns its number alone, for which no book is opened.
+    pub(crate) fn reference_number(&self) -> Option<VectorNumber> {
+        let desk = self.desk();
+        debug_assert_eq!(desk.sent, self.parts().0.reference());
+        desk.sent.max(desk.queued)
+    }
+
     /// The same, borrowed: its number, when it was generated, and what it says. A policy asks this of every pair, time and again, so
     /// the pair's book is only opened for a vector that the exported path no longer holds.
     pub(crate) fn reference_motion(&self) -> Option<(VectorNumber, GlobalTime, &'a Motion)> {
-        let (book, desk) = (&self.ledger.entities[self.entity.0], self.desk());
-        debug_assert_eq!(desk.sent, self.parts().0.reference());
-        let number = desk.sent.max(desk.queued)?;
-        if let Some(v) = book.exported.get(number) {
+        let number = self.reference_number()?;
+        if let Some(v) = self.ledger.entities[self.entity.0].exported.get(number) {
             return Some((number, v.generated, &v.motion));
         }
         self.parts().0.anchored(number).map(|anchor| (number, anchor.generated, &anchor.motion))

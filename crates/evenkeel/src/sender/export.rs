@@ -78,9 +78,9 @@ impl Sender {
         motion: &Motion,
         now: GlobalTime,
     ) -> Result<Option<Cause>, SenderError> {
-        self.shadow(entity, motion, now);
-        let cause = self.due(entity, motion, now).or_else(|| self.wanted(entity, motion, now));
-        let Some(cause) = cause else { return Ok(None) };
+        let due = self.due(entity, motion, now);
+        self.shadow(entity, motion, now, due);
+        let Some(cause) = due.or_else(|| self.wanted(entity, motion, now)) else { return Ok(None) };
         self.export(entity, motion, now, cause)
     }
 
@@ -123,7 +123,8 @@ impl Sender {
             return Err(SenderError::NotFinite(id));
         }
         self.advance(now)?;
-        self.shadow(entity, motion, now);
+        let due = self.due(entity, motion, now);
+        self.shadow(entity, motion, now, due);
         let cause = if self.ledger.newest(entity).is_none() { Cause::First } else { Cause::Announced };
         self.export(entity, motion, now, cause)?;
         Ok(())
@@ -184,15 +185,18 @@ impl Sender {
         threshold.check(&real, &exported, age, scale)
     }
 
-    /// Follows what the base case would export, for a policy that stretches the thresholds and must know by how much that
-    /// thins triggers.
-    fn shadow(&mut self, entity: EntityIndex, real: &Motion, now: GlobalTime) {
+    /// Follows what the base case would export, for a policy that stretches the thresholds or asks for vectors between triggers, and must
+    /// know what triggers there would be without that. `due` is why a vector is due, if one is.
+    fn shadow(&mut self, entity: EntityIndex, real: &Motion, now: GlobalTime, due: Option<Cause>) {
         if !self.policy.wants_base_triggers() {
             return;
         }
         let owned = &self.owned[entity.0];
+        let stretched = self.policy.tolerance() != 1.0 || self.policy.patience() != 1.0;
         let cause = match &owned.shadow {
             None => Some(Cause::First),
+            // As long as both are the same, they are compared once.
+            Some(shadow) if !stretched && owned.newest.as_ref() == Some(&**shadow) => due,
             Some(shadow) => {
                 let (motion, generated) = &**shadow;
                 self.compare(entity, real, motion, now.since(*generated), &owned.config.threshold, 1.0)

@@ -5,7 +5,7 @@ use crate::time::GlobalTime;
 
 /// How strongly the number of vectors to a receiver answers to its weight: n proportional to weight^RESPONSE. Between 1/2 (an error that
 /// grows like the time since the last vector) and 2/3 (like its square root); then the error falls with the rate like n^-FALL.
-const RESPONSE: f64 = 0.6;
+pub(super) const RESPONSE: f64 = 0.6;
 const FALL: f64 = 1.0 / RESPONSE - 1.0;
 /// A worth is what a vector gains at its arrival times a time. How much less the mean error is for one more vector, as a share of that.
 /// Measured, on tanks, ships, karts, cars and fighters, near and far.
@@ -26,6 +26,8 @@ const MARGINAL: f64 = 0.7;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
     sums: Sums,
+    /// m^FALL, as it was when time last went on.
+    level: f64,
     /// For how long this has been kept, in seconds.
     seconds: f64,
     last: Option<GlobalTime>,
@@ -53,18 +55,23 @@ impl Sums {
 }
 
 impl Cost {
-    /// Records a vector sent at a price to a receiver with a weight of fairness. `window` is how long the past counts, in seconds.
-    pub(super) fn sent(&mut self, fairness: f64, price: f64, window: f64, now: GlobalTime) {
+    /// Records a vector sent at a price to a receiver with a weight of fairness, whose power of `-RESPONSE` is `response`. `window` is how
+    /// long the past counts, in seconds.
+    pub(super) fn sent(&mut self, (fairness, response): (f64, f64), price: f64, window: f64, now: GlobalTime) {
+        if self.last != Some(now) {
+            self.pass(window, now);
+        }
+        let (even, marginal) = (price * response, price / fairness);
+        let sums = &mut self.sums;
+        (sums.price, sums.even, sums.marginal) = (sums.price + price, sums.even + even, sums.marginal + marginal);
+        sums.given += (self.level * even - marginal).max(0.0);
+    }
+
+    fn pass(&mut self, window: f64, now: GlobalTime) {
         let since = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
         self.seconds += since;
-        let sums = &mut self.sums;
-        sums.fade(libm::exp(-since / window));
-        let even = price * libm::pow(fairness, -RESPONSE);
-        (sums.price, sums.even, sums.marginal) =
-            (sums.price + price, sums.even + even, sums.marginal + price / fairness);
-        if sums.price > 0.0 {
-            sums.given += (libm::pow(sums.even / sums.price, FALL) * even - price / fairness).max(0.0);
-        }
+        self.sums.fade(libm::exp(-since / window));
+        self.level = if self.sums.price > 0.0 { libm::pow(self.sums.even / self.sums.price, FALL) } else { 1.0 };
     }
 
     /// What it comes to for the mean over all pairs in scope, in metres.

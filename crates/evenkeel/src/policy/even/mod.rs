@@ -22,7 +22,7 @@ use cost::Cost;
 use pace::Pace;
 use prices::Prices;
 use standing::Standing;
-use worth::{Choice, Experience, Presents};
+use worth::{Experience, Presents, Subject};
 
 /// The usual exchange rate.
 const EXCHANGE_RATE: f64 = 2.0;
@@ -45,7 +45,7 @@ const LATEST_OF_AGE: f64 = 0.05;
 const OVERDUE: f64 = 1.5;
 /// So many receivers are asked at a glance whether somebody lacks something; where there are more, the rest have their turn at the next
 /// glances, and the one that lacked most is asked at each.
-const GLANCE: usize = 8;
+const GLANCE: usize = 4;
 /// The time between two vectors of an entity is the mean of about so many.
 const REMEMBERED: f64 = 8.0;
 
@@ -147,27 +147,6 @@ impl Entity {
     }
 }
 
-/// What an offer says to every receiver alike.
-struct Subject<'a> {
-    entity: EntityIndex,
-    /// The vector, if it is made already.
-    number: Option<VectorNumber>,
-    generated: GlobalTime,
-    motion: &'a Motion,
-    now: GlobalTime,
-    /// When there will be a newer one to send, at the latest.
-    next: GlobalTime,
-    /// Its kind of motion.
-    class: usize,
-    /// For how many seconds the entity has kept its course.
-    held: f64,
-    /// What the gain at arrival is multiplied by, in seconds.
-    times: f64,
-    /// How long any motion lasts, in seconds.
-    lasts: f64,
-    max_age: Duration,
-}
-
 impl Even {
     /// Within a budget, at the usual exchange rate: 2.
     pub fn new(budget: Budget) -> Self {
@@ -248,48 +227,25 @@ impl Even {
     }
 
     /// What a motion of an entity is worth to a receiver, in weighted metre-seconds.
-    fn worth(
+    ///
+    /// A vector also saves a later one: without it, one must be sent before the old one is too old to be extrapolated. The older that is,
+    /// the more of a later vector's price is saved. It never counts for more than what one more heartbeat without extrapolation would
+    /// cost, the stake.
+    fn worth<'a>(
         &mut self,
-        ledger: &Ledger,
-        subject: &Subject<'_>,
-        presents: &mut Presents,
+        ledger: &'a Ledger,
+        subject: &Subject<'a>,
+        presents: &mut Presents<'a>,
         receiver: ReceiverIndex,
     ) -> f64 {
-        let (pair, now) = (ledger.pair(subject.entity, receiver), subject.now);
+        let pair = ledger.pair(subject.entity, receiver);
         if !pair.relevance().in_scope() {
             return 0.0;
         }
-        let Some((number, generated, motion)) = pair.reference_motion() else { return f64::INFINITY };
-        if subject.number == Some(number) {
-            return 0.0;
-        }
-        let choice = Choice {
-            entity: subject.entity,
-            new: (subject.generated, subject.motion),
-            old: (generated, motion),
-            now,
-            arrival: self.arrivals[receiver.0],
-            next: subject.next,
-            class: subject.class,
-            held: subject.held,
-            lasts: subject.lasts,
-            max_age: subject.max_age,
-        };
-        self.experience.keep(&choice);
-        let present = presents.of(number, || choice.present());
-        let worth = present.worth_at(choice.arrival, |present| {
-            subject.times * self.experience.gain(&choice, present) + choice.frozen()
-        });
-        let saved = self.saved(&choice, present.stake, receiver);
-        importance(&pair) * self.standing.weight(receiver) * (worth + saved)
-    }
-
-    /// What a vector saves because a later one need not be sent: without it, one must be sent before the old one is too old to be
-    /// extrapolated. The older that is, the more of a later vector's price is saved. It never counts for more than what one more
-    /// heartbeat without extrapolation would cost, the `stake`.
-    fn saved(&self, choice: &Choice<&Motion>, stake: f64, receiver: ReceiverIndex) -> f64 {
-        let used = choice.now.since(choice.old.0).as_secs_f64() / choice.max_age.as_secs_f64();
-        self.prices.of(receiver).value().min(stake) * used.clamp(0.0, 1.0)
+        let arrival = self.arrivals[receiver.0];
+        let Some(worth) = self.experience.worth(subject, presents, &pair, arrival) else { return f64::INFINITY };
+        let saved = self.prices.of(receiver).value().min(worth.stake) * worth.used;
+        importance(&pair) * self.standing.weight(receiver) * (worth.gain + saved)
     }
 
     /// Sends an entity's newest vector to everybody to whom it is worth its price. Says whether somebody still lacks it. `cause` is
@@ -329,7 +285,7 @@ impl Even {
                 }
                 pending = true;
             } else if purse.pay() {
-                self.pace.sent(since_sent(&ledger.pair(entity, *receiver), now));
+                self.pace.sent(age(&ledger.pair(entity, *receiver), now));
                 self.standing.sent(*receiver);
                 // Budgets per receiver move nothing from one to another: fairness costs nothing there.
                 if !self.prices.are_each() {
@@ -390,9 +346,9 @@ impl Even {
     }
 }
 
-/// Seconds since a receiver was last sent a vector of the pair's entity.
-fn since_sent(pair: &PairView<'_>, now: GlobalTime) -> f64 {
-    pair.last_sent().map_or(0.0, |(_, sent)| now.since(sent).as_secs_f64().max(0.0))
+/// Returns how old the vector is that a receiver has of the pair's entity, in seconds: it was sent when it was made, as a rule.
+fn age(pair: &PairView<'_>, now: GlobalTime) -> f64 {
+    pair.reference_motion().map_or(0.0, |(_, generated, _)| now.since(generated).as_secs_f64().max(0.0))
 }
 
 impl Policy for Even {
@@ -449,6 +405,9 @@ impl Policy for Even {
             let share = if worth > 0.0 { self.prices.of(receiver).share_of(worth) } else { 0.0 };
             if share > best {
                 (best, foremost) = (share, receiver.0);
+            }
+            if best >= 1.0 {
+                break;
             }
         }
         let wait = self.wait(entity, best, ledger.placing().max_age, now);

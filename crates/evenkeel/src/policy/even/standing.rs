@@ -1,5 +1,6 @@
 //! How well each receiver has fared of late, and what that makes its errors weigh.
 
+use super::cost::RESPONSE;
 use crate::ids::HostId;
 use crate::ledger::{EntityIndex, Ledger, ReceiverIndex};
 use crate::policy::Settled;
@@ -20,7 +21,7 @@ const CHANCE: f64 = 6.0;
 const GENERAL: f64 = 10.0;
 /// The books are read at about so many triggers per window; where there are more, at some of them. Errors are means over the window,
 /// and more readings of it say nothing new.
-const READINGS: f64 = 300.0;
+const READINGS: f64 = 150.0;
 const GOLDEN: f64 = 0.618_033_988_75;
 /// For how many vectors that arrived a receiver is trusted in advance.
 const TRUSTED: f64 = 10.0;
@@ -56,8 +57,8 @@ struct Fared {
     /// Of so many triggers.
     triggers: f64,
     weight: f64,
-    /// The part of the weight that is due to fairness.
-    fairness: f64,
+    /// The part of the weight that is due to fairness, and how strongly the number of vectors answers to that.
+    fairness: (f64, f64),
     /// Vectors sent to it, and those of which it is known that they arrived, or not.
     sent: f64,
     arrived: f64,
@@ -70,7 +71,7 @@ impl Fared {
     /// Somebody of whom nothing is known but how others fare.
     fn at_the_mean(host: HostId, errors: f64) -> Self {
         let (sent, arrived, lost) = (0.0, 0.0, 0.0);
-        Self { host, errors, triggers: 1.0, weight: 1.0, fairness: 1.0, sent, arrived, lost, sees: false }
+        Self { host, errors, triggers: 1.0, weight: 1.0, fairness: (1.0, 1.0), sent, arrived, lost, sees: false }
     }
 
     /// The mean over triggers, as far as fairness takes it into account: who sees fewer entities is not better off for it, and who
@@ -105,9 +106,9 @@ impl Standing {
         self.receivers.get(receiver.0).map_or(1.0, |fared| fared.weight)
     }
 
-    /// The part of that which is due to fairness.
-    pub(super) fn fairness(&self, receiver: ReceiverIndex) -> f64 {
-        self.receivers.get(receiver.0).map_or(1.0, |fared| fared.fairness)
+    /// The part of that which is due to fairness, and its power of minus [`RESPONSE`].
+    pub(super) fn fairness(&self, receiver: ReceiverIndex) -> (f64, f64) {
+        self.receivers.get(receiver.0).map_or((1.0, 1.0), |fared| fared.fairness)
     }
 
     /// A trigger: takes note of how everybody fares with its entity, and weighs them anew. `price` is what a vector is worth at
@@ -190,10 +191,11 @@ impl Standing {
         for fared in &mut self.receivers {
             let own = (fared.sent + GENERAL * served) / (fared.triggers + GENERAL);
             let rarely = if own > 0.0 && fared.sees { served / own } else { 1.0 };
-            fared.fairness = libm::exp(scale * fared.weight);
+            let fairness = libm::exp(scale * fared.weight);
+            fared.fairness = (fairness, libm::pow(fairness, -RESPONSE));
             // What may not arrive is worth less: half of the vectors lost count for 0.7. A receiver that keeps receipts back must not
             // be sent more for it than it gains.
-            fared.weight = fared.fairness * rarely * libm::sqrt(fared.acknowledged());
+            fared.weight = fairness * rarely * libm::sqrt(fared.acknowledged());
         }
     }
 

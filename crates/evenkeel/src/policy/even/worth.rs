@@ -3,7 +3,7 @@
 use super::class::CLASSES;
 use crate::geometry::Vec3;
 use crate::ids::VectorNumber;
-use crate::ledger::{EntityIndex, Ledger};
+use crate::ledger::{EntityIndex, Ledger, PairView};
 use crate::motion::Motion;
 use crate::time::{Duration, GlobalTime};
 use alloc::vec::Vec;
@@ -33,24 +33,24 @@ const TOGETHER: f64 = 1e-9;
 ///
 /// Most are made, looked at and forgotten: those borrow the motions from the ledger. The few that are kept own them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choice<M> {
-    pub(super) entity: EntityIndex,
+struct Choice<M> {
+    entity: EntityIndex,
     /// The newest vector.
-    pub(super) new: (GlobalTime, M),
+    new: (GlobalTime, M),
     /// The one that the receiver has, or is about to get.
-    pub(super) old: (GlobalTime, M),
-    pub(super) now: GlobalTime,
+    old: (GlobalTime, M),
+    now: GlobalTime,
     /// When it would arrive, sent now.
-    pub(super) arrival: GlobalTime,
+    arrival: GlobalTime,
     /// When there will be a newer one to send, at the latest.
-    pub(super) next: GlobalTime,
+    next: GlobalTime,
     /// The new one's kind of motion.
-    pub(super) class: usize,
+    class: usize,
     /// For how many seconds the entity has kept its course, and for how many motions last on average.
-    pub(super) held: f64,
-    pub(super) lasts: f64,
+    held: f64,
+    lasts: f64,
     /// For how long receivers extrapolate.
-    pub(super) max_age: Duration,
+    max_age: Duration,
 }
 
 impl Choice<&Motion> {
@@ -89,7 +89,7 @@ impl<M: Borrow<Motion>> Choice<M> {
     ///
     /// A vector that is sent spares this loss for as long as vectors are extrapolated, not only until the next one: what is lost on
     /// average until then counts for all of that time.
-    pub(super) fn frozen(&self) -> f64 {
+    fn frozen(&self) -> f64 {
         let wait = self.next.since(self.now).max(Duration::ZERO);
         let (until, from) = (self.arrival + wait, self.arrival.max(self.old.0 + self.max_age));
         let seconds = until.since(from).max(Duration::ZERO).as_secs_f64();
@@ -105,13 +105,14 @@ impl<M: Borrow<Motion>> Choice<M> {
     }
 
     /// What is the same for all receivers that have the same vector.
-    pub(super) fn present(&self) -> Present {
+    fn present(&self) -> Present {
         let speed = |motion: &M| motion.borrow().speed();
         let (old, max_age) = (speed(&self.old.1), self.max_age.as_secs_f64());
         let noise = NOISE * speed(&self.new.1).max(old) * max_age;
         let heartbeat = self.next.since(self.new.0).as_secs_f64();
         let stake = 0.5 * old * heartbeat * heartbeat.max(max_age);
-        Present { apart: self.apart(self.now), noise, stake, then: None }
+        let used = (self.now.since(self.old.0).as_secs_f64() / max_age).clamp(0.0, 1.0);
+        Present { apart: self.apart(self.now), noise, stake, used, then: None }
     }
 
     /// How far apart the two are now, and will be at arrival.
@@ -141,13 +142,15 @@ pub(super) struct Present {
     noise: f64,
     /// What one heartbeat without extrapolation would cost, in metre-seconds.
     pub(super) stake: f64,
+    /// Which part of the time for which it is extrapolated is over.
+    pub(super) used: f64,
     /// The worth at the last arrival that was asked for: many receivers are equally far away.
     then: Option<(GlobalTime, f64)>,
 }
 
 impl Present {
     /// The worth of an arrival at a time, found anew if another one was asked for last.
-    pub(super) fn worth_at(&mut self, arrival: GlobalTime, find: impl FnOnce(&Self) -> f64) -> f64 {
+    fn worth_at(&mut self, arrival: GlobalTime, find: impl FnOnce(&Self) -> f64) -> f64 {
         match self.then {
             Some((at, worth)) if at == arrival => worth,
             _ => {
@@ -159,24 +162,77 @@ impl Present {
     }
 }
 
-/// What was found about the few vectors that receivers have: most share theirs with others.
+/// What was found about the few vectors of an entity that receivers have: most share theirs with others.
 #[derive(Debug, Default)]
-pub(super) struct Presents {
-    known: [Option<(VectorNumber, Present)>; 4],
+pub(super) struct Presents<'a> {
+    known: [Option<Known<'a>>; 8],
     next: usize,
 }
 
-impl Presents {
-    pub(super) fn of(&mut self, number: VectorNumber, find: impl FnOnce() -> Present) -> &mut Present {
-        let known = self.known.iter().position(|known| known.as_ref().is_some_and(|(known, _)| *known == number));
-        let place = known.unwrap_or_else(|| {
-            let place = self.next;
-            self.known[place] = None;
-            self.next = (place + 1) % self.known.len();
-            place
-        });
-        &mut self.known[place].get_or_insert_with(|| (number, find())).1
+/// A vector that receivers have.
+#[derive(Clone, Copy, Debug)]
+struct Known<'a> {
+    number: VectorNumber,
+    old: (GlobalTime, &'a Motion),
+    present: Present,
+}
+
+impl<'a> Presents<'a> {
+    /// Finds what is known of a pair's vector, and makes it known if it is not. `None` if the pair has no vector.
+    fn of(&mut self, subject: &Subject<'a>, pair: &PairView<'a>, number: VectorNumber) -> Option<&mut Known<'a>> {
+        let place = self.known.iter().position(|known| known.is_some_and(|known| known.number == number));
+        let place = match place {
+            Some(place) => place,
+            None => {
+                let (_, generated, motion) = pair.reference_motion()?;
+                let old = (generated, motion);
+                let present = subject.choice(old, subject.now).present();
+                let place = self.next;
+                self.known[place] = Some(Known { number, old, present });
+                self.next = (place + 1) % self.known.len();
+                place
+            }
+        };
+        self.known[place].as_mut()
     }
+}
+
+/// A motion of an entity that could be sent: what an offer says to every receiver alike.
+pub(super) struct Subject<'a> {
+    pub(super) entity: EntityIndex,
+    /// The vector, if it is made already.
+    pub(super) number: Option<VectorNumber>,
+    pub(super) generated: GlobalTime,
+    pub(super) motion: &'a Motion,
+    pub(super) now: GlobalTime,
+    /// When there will be a newer one to send, at the latest.
+    pub(super) next: GlobalTime,
+    /// Its kind of motion.
+    pub(super) class: usize,
+    /// For how many seconds the entity has kept its course.
+    pub(super) held: f64,
+    /// What the gain at arrival is multiplied by, in seconds.
+    pub(super) times: f64,
+    /// How long any motion lasts, in seconds.
+    pub(super) lasts: f64,
+    pub(super) max_age: Duration,
+}
+
+impl<'a> Subject<'a> {
+    /// The choice between this and the vector that a receiver has, sent now.
+    fn choice(&self, old: (GlobalTime, &'a Motion), arrival: GlobalTime) -> Choice<&'a Motion> {
+        let Self { entity, generated, motion, now, next, class, held, lasts, max_age, .. } = *self;
+        Choice { entity, new: (generated, motion), old, now, arrival, next, class, held, lasts, max_age }
+    }
+}
+
+/// What an offer is worth to a receiver before anything is weighed.
+pub(super) struct Worth {
+    /// What the new vector may be expected to gain, in metre-seconds.
+    pub(super) gain: f64,
+    /// What one heartbeat without extrapolation would cost, in metre-seconds, and which part of that time is over.
+    pub(super) stake: f64,
+    pub(super) used: f64,
 }
 
 /// What being a metre apart, now and at arrival, gains at arrival.
@@ -244,6 +300,8 @@ pub(super) struct Experience {
     arrivals: Vec<GlobalTime>,
     /// Which choices to keep: those at which this passes a whole number.
     turn: f64,
+    /// When choices were last looked through.
+    looked_back: Option<GlobalTime>,
 }
 
 impl Experience {
@@ -256,32 +314,63 @@ impl Experience {
             pending: Vec::new(),
             arrivals: Vec::new(),
             turn: 0.0,
+            looked_back: None,
         }
     }
 
     /// What the new vector may be expected to gain at arrival, in metres.
-    pub(super) fn gain<M: Borrow<Motion>>(&self, choice: &Choice<M>, present: &Present) -> f64 {
+    fn gain<M: Borrow<Motion>>(&self, choice: &Choice<M>, present: &Present) -> f64 {
         let (now, then) = choice.apart_now_and_then(present);
         let (delay, kind) = choice.kind();
         let rule = self.particular[delay * (AGES.len() + 1) * CLASSES + kind].1;
         (rule.now * now + rule.arrival * then).max(LEAST * now)
     }
 
-    /// Keeps a choice to learn from: most of them as long as there is room, fewer as it fills. The golden ratio sees to it that
-    /// no receiver is always the one left out.
-    pub(super) fn keep(&mut self, choice: &Choice<&Motion>) {
+    /// What a motion of an entity is worth to a receiver that it would reach at a time. `None` if the receiver has nothing of the entity;
+    /// nothing if it has this very vector.
+    pub(super) fn worth<'a>(
+        &mut self,
+        subject: &Subject<'a>,
+        presents: &mut Presents<'a>,
+        pair: &PairView<'a>,
+        arrival: GlobalTime,
+    ) -> Option<Worth> {
+        let number = pair.reference_number()?;
+        if subject.number == Some(number) {
+            return Some(Worth { gain: 0.0, stake: 0.0, used: 0.0 });
+        }
+        let Known { old, present, .. } = presents.of(subject, pair, number)?;
+        if self.is_turn() {
+            self.keep(subject.choice(*old, arrival).owned());
+        }
+        let gain = present.worth_at(arrival, |present| {
+            let choice = subject.choice(*old, arrival);
+            subject.times * self.gain(&choice, present) + choice.frozen()
+        });
+        Some(Worth { gain, stake: present.stake, used: present.used })
+    }
+
+    /// Whether to keep a choice to learn from: most of them as long as there is room, fewer as it fills. The golden ratio sees to it
+    /// that no receiver is always the one left out.
+    fn is_turn(&mut self) -> bool {
         self.turn += GOLDEN / (1.0 + 4.0 * self.pending.len() as f64 / MOST_PENDING as f64);
-        if self.turn >= 1.0 {
-            self.turn -= 1.0;
-            if self.pending.len() < MOST_PENDING {
-                self.pending.push(choice.owned());
-                self.arrivals.push(choice.arrival);
-            }
+        let is_turn = self.turn >= 1.0;
+        self.turn -= f64::from(u8::from(is_turn));
+        is_turn
+    }
+
+    fn keep(&mut self, choice: Choice<Motion>) {
+        if self.pending.len() < MOST_PENDING {
+            self.arrivals.push(choice.arrival);
+            self.pending.push(choice);
         }
     }
 
-    /// Learns from choices whose future has come.
+    /// Learns from choices whose future has come, once at a time.
     pub(super) fn look_back(&mut self, ledger: &Ledger, now: GlobalTime) {
+        if self.looked_back.replace(now) == Some(now) {
+            return;
+        }
         let mut index = 0;
         while let Some(arrival) = self.arrivals.get(index) {
             if *arrival > now {
@@ -400,12 +489,11 @@ mod tests {
         let mut experience = Experience::new();
         let mut kept = [0; 8];
         let choice = choice(0.0, 500);
-        let (new, old) = ((choice.new.0, &choice.new.1), (choice.old.0, &choice.old.1));
-        let Choice { entity, now, arrival, next, class, held, lasts, max_age, .. } = choice;
-        let lent = Choice { entity, new, old, now, arrival, next, class, held, lasts, max_age };
         for i in 0..8_000 {
             let before = experience.pending.len();
-            experience.keep(&lent);
+            if experience.is_turn() {
+                experience.keep(choice);
+            }
             kept[i % 8] += experience.pending.len() - before;
         }
         assert_eq!(experience.pending.len(), MOST_PENDING);
