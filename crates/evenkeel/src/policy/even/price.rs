@@ -14,14 +14,14 @@ const FIRST_PRICE: f64 = 2.0;
 const MOST: f64 = 60.0;
 /// The audience is averaged over so many triggers.
 const AUDIENCE_TRIGGERS: f64 = 100.0;
-/// How full the bucket should be.
-const LEVEL: f64 = 0.2;
-/// With a share of the base case, the bucket holds the income of this part of a window, 10 s of the usual 20. What is not spent in a
-/// calm moment is there for the next busy one, which is worth 7 to 13 % of the mean to tanks and ships against [`TIGHT`]. People's motion
-/// has no such moments: in every minute of it 96 % or more are used, 98 % after the first 20 s.
-const SAVED: f64 = 0.5;
-/// With a budget per second, the bucket holds the income of this part of a window: at least 97 % are used in every minute.
-const TIGHT: f64 = 0.25;
+/// The income of how many windows the bucket holds, and how full it should be.
+///
+/// With a share of the base case, what is not spent in a calm moment is there for the next busy one: on BZFlag b that is worth 4 % of the
+/// mean against half of the bucket, and 13 % against a quarter. It is nearly empty most of the time: of any minute of people's motion,
+/// which has no such moments, 96 % or more are used, and 98 % after the first 20 s.
+const SHARE: Bucket = Bucket { windows: 1.0, level: 0.1 };
+/// With a budget per second at least 97 % are used in every minute.
+const RATE: Bucket = Bucket { windows: 0.25, level: 0.2 };
 /// The level counts as no lower and no higher than this.
 const EMPTY: f64 = 0.01;
 const FULL: f64 = 0.999;
@@ -32,11 +32,18 @@ const FOLLOW: f64 = 0.25;
 /// How far the price rises for an offer that is worth it and finds the bucket empty, at most, as a logarithm.
 const MISSED: f64 = 0.25;
 /// So many vectors are lent for every first vector in the opening, which is this share of the window; this share of the income pays
-/// the loan back. With a budget per second the whole loan is at most the income of [`TIGHT`] windows: a line that carries 200 vectors a
+/// the loan back. With a budget per second the whole loan is at most the income that the bucket holds: a line that carries 200 vectors a
 /// second does not carry more because there are many entities.
 const LENT: f64 = 2.0;
 const LENDING: f64 = 0.25;
 const REPAID: f64 = 0.25;
+
+/// How much is saved.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    windows: f64,
+    level: f64,
+}
 
 /// One price for all entities of a sender, in weighted metre-seconds per vector, so that as much is sent as the budget allows.
 ///
@@ -56,8 +63,7 @@ const REPAID: f64 = 0.25;
 pub(super) struct Price {
     budget: Budget,
     charges: Charges,
-    /// The income of how many windows the bucket holds.
-    bucket: f64,
+    bucket: Bucket,
     /// The price that holds for the offers at hand.
     quoted: f64,
     /// The natural logarithm of the price at the bucket's level, once anything was offered.
@@ -83,7 +89,7 @@ impl Price {
         Self {
             budget,
             charges: Charges::new(budget),
-            bucket: if budget.rate().is_some() { TIGHT } else { SAVED },
+            bucket: if budget.rate().is_some() { RATE } else { SHARE },
             quoted: 0.0,
             log: None,
             value: 0.0,
@@ -132,7 +138,7 @@ impl Price {
     /// Lends some vectors for an entity that so many receivers are told of for the first time, if the session has just begun.
     pub(super) fn lend(&mut self, receivers: f64, window: f64) {
         if self.seconds <= LENDING * window {
-            let most = self.budget.rate().map_or(f64::INFINITY, |rate| TIGHT * window * rate);
+            let most = self.budget.rate().map_or(f64::INFINITY, |rate| RATE.windows * window * rate);
             let lent = (LENT * receivers * self.charges.cost()).min(most - self.owed).max(0.0);
             self.owed += lent;
             self.tokens += lent;
@@ -166,7 +172,7 @@ impl Price {
         self.income *= libm::exp(-since / window);
         if let Some(rate) = self.budget.rate() {
             // After a pause no more may be spent than the bucket holds.
-            self.earn(rate * since.min(self.bucket * window));
+            self.earn(rate * since.min(self.bucket.windows * window));
         }
     }
 
@@ -183,13 +189,14 @@ impl Price {
 
     /// How much the bucket holds, without the loan: the income of a window or a part of it, and at least what two triggers may take.
     fn capacity(&self) -> f64 {
-        (self.bucket * self.income).max(2.0 * self.audience * self.charges.cost())
+        (self.bucket.windows * self.income).max(2.0 * self.audience * self.charges.cost())
     }
 
     /// The log-odds of the bucket's level against the level it should have: 0 there, large as it empties, negative as it fills.
     fn answer(&self) -> f64 {
         let level = ((self.tokens - self.owed) / self.capacity()).clamp(EMPTY, FULL);
-        libm::log((1.0 - level) / level * (LEVEL / (1.0 - LEVEL)))
+        let aim = self.bucket.level;
+        libm::log((1.0 - level) / level * (aim / (1.0 - aim)))
     }
 
     fn shift(&mut self, by: f64) {
@@ -296,7 +303,7 @@ mod tests {
         for budget in [Budget::PerSecond(100.0), Budget::BytesPerSecond(100.0), Budget::PerSecondEach(100.0)] {
             let mut price = Price::new(budget);
             (0..1_000).for_each(|_| price.lend(32.0, WINDOW));
-            assert_eq!(price.tokens, 100.0 * TIGHT * WINDOW, "{budget}");
+            assert_eq!(price.tokens, 100.0 * RATE.windows * WINDOW, "{budget}");
         }
     }
 
