@@ -171,6 +171,10 @@ impl<P: Policy> Policy for Checked<P> {
         self.0.overtaken()
     }
 
+    fn wants_settled(&self) -> bool {
+        self.0.wants_settled()
+    }
+
     fn settled(&mut self, ledger: &Ledger, settled: &Settled) {
         self.0.settled(ledger, settled);
     }

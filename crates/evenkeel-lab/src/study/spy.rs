@@ -165,8 +165,14 @@ impl Policy for Spy {
         self.policy.wake(ledger, now, send);
     }
 
+    fn wants_settled(&self) -> bool {
+        true
+    }
+
     fn settled(&mut self, ledger: &Ledger, settled: &Settled) {
-        self.policy.settled(ledger, settled);
+        if self.policy.wants_settled() {
+            self.policy.settled(ledger, settled);
+        }
         if let Some(at) = settled.arrival {
             self.note(Note::Arrived { vector: settled.vector, receiver: settled.receiver.0, at });
         }

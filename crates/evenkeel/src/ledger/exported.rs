@@ -31,13 +31,15 @@ impl Vector {
 #[derive(Debug)]
 pub(crate) struct Exported {
     ring: VecDeque<Vector>,
+    /// When each was generated: what is searched for stands together.
+    times: VecDeque<GlobalTime>,
     /// The number of the oldest vector in the ring; without meaning while the ring is empty.
     oldest: VectorNumber,
 }
 
 impl Exported {
     pub(crate) const fn new() -> Self {
-        Self { ring: VecDeque::new(), oldest: VectorNumber::FIRST }
+        Self { ring: VecDeque::new(), times: VecDeque::new(), oldest: VectorNumber::FIRST }
     }
 
     pub(crate) fn push(&mut self, vector: Vector) {
@@ -45,6 +47,7 @@ impl Exported {
         if self.ring.is_empty() {
             self.oldest = vector.number;
         }
+        self.times.push_back(vector.generated);
         self.ring.push_back(vector);
     }
 
@@ -54,6 +57,31 @@ impl Exported {
 
     pub(crate) fn get(&self, number: VectorNumber) -> Option<&Vector> {
         self.ring.get(number.since(self.oldest)? as usize)
+    }
+
+    /// When a vector was generated.
+    #[inline]
+    pub(crate) fn generated(&self, number: VectorNumber) -> Option<GlobalTime> {
+        self.generated_at(number.since(self.oldest)? as usize)
+    }
+
+    /// The place of the vector that was the newest at a time; the first place before any.
+    #[inline]
+    pub(crate) fn index_at(&self, t: GlobalTime) -> usize {
+        // From the back: what is asked for is usually recent.
+        self.times.iter().rposition(|generated| *generated <= t).unwrap_or(0)
+    }
+
+    /// The number of the vector at a place.
+    #[inline]
+    pub(crate) fn number_at(&self, index: usize) -> VectorNumber {
+        VectorNumber::new(self.oldest.get().saturating_add(index as u32)).unwrap_or(self.oldest)
+    }
+
+    /// When the vector at a place was generated.
+    #[inline]
+    pub(crate) fn generated_at(&self, index: usize) -> Option<GlobalTime> {
+        self.times.get(index).copied()
     }
 
     /// The number of the oldest vector kept.
@@ -72,28 +100,28 @@ impl Exported {
 
     /// When the oldest vector kept was generated.
     pub(crate) fn since(&self) -> Option<GlobalTime> {
-        self.ring.front().map(|v| v.generated)
+        self.generated_at(0)
     }
 
     /// When the oldest vector stopped being the newest.
     pub(crate) fn oldest_until(&self) -> Option<GlobalTime> {
-        self.ring.get(1).map(|v| v.generated)
+        self.generated_at(1)
     }
 
     pub(crate) fn drop_oldest(&mut self) -> Option<Vector> {
         self.oldest = self.oldest.next();
+        self.times.pop_front();
         self.ring.pop_front()
     }
 
     pub(crate) fn clear(&mut self) {
         self.ring.clear();
+        self.times.clear();
     }
 
     /// The pieces of the exported path that matter from `from` on.
     pub(crate) fn pieces(&self, from: GlobalTime) -> impl Iterator<Item = PieceView<'_>> {
-        // From the back: what is asked for is usually recent.
-        let first = self.ring.iter().rposition(|v| v.generated <= from).unwrap_or(0);
-        self.ring.range(first..).map(|v| PieceView {
+        self.ring.range(self.index_at(from)..).map(|v| PieceView {
             start: v.generated,
             epoch: v.generated,
             motion: &v.motion,
@@ -108,7 +136,7 @@ impl Exported {
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.ring.capacity() * size_of::<Vector>()
+        self.ring.capacity() * size_of::<Vector>() + self.times.capacity() * size_of::<GlobalTime>()
     }
 }
 

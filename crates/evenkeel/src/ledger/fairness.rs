@@ -106,6 +106,8 @@ fn mean_distance(error: SplitError, shown: Duration) -> f64 {
 impl Ledger {
     /// How well, and how equally, the receivers are served. What that costs, only a sender knows.
     pub fn fairness(&self, now: GlobalTime) -> Fairness {
+        #[cfg(any(test, evenkeel_oracle))]
+        self.check_books(now);
         let rows = self.receivers().map(|r| self.fairness_of(r, now)).filter(|r| r.shown > Duration::ZERO);
         Fairness::over(rows.collect(), self.spent)
     }

@@ -10,17 +10,24 @@
 //! Late receipts correct what was closed. With lag, all paths are compared at shown time. Books are kept per entity, as
 //! the paper does; [`Ledger::fairness`] adds them up per receiver.
 
+mod events;
 mod exported;
 mod fairness;
-mod flights;
+mod log;
+#[cfg(any(test, evenkeel_oracle))]
+mod oracle;
 mod pair;
+mod rows;
 
 pub use exported::{ClockRule, Placing, Vector};
 pub use fairness::{Fairness, FairnessCost, ReceiverFairness};
 pub use pair::{Reference, Relevance};
 
 pub(crate) use exported::Exported;
-pub(crate) use pair::{Context, Desk, Held, PairBook, Terms};
+pub(crate) use log::{Carried, Claim, Farewell, Fate, Log};
+use pair::Context;
+pub(crate) use pair::{Desk, Held, Pair, Terms};
+use rows::Rows;
 
 use crate::delay::PathEstimate;
 use crate::ids::{EntityId, HostId, VectorNumber};
@@ -51,6 +58,9 @@ pub(crate) struct EntityBook {
     /// Never restarts, so that no old receipt can speak of a new vector.
     next_number: VectorNumber,
     pub(crate) exported: Exported,
+    rows: Rows,
+    /// When to look next for vectors that nobody needs.
+    trim_at: GlobalTime,
     /// One per receiver.
     pub(crate) desks: Vec<Desk>,
     /// Vectors sent about it, over all receivers.
@@ -64,9 +74,11 @@ pub(crate) struct ReceiverBook {
     pub(crate) path: PathEstimate,
     /// How long it waits before it shows things.
     pub(crate) lag: Lag,
+    /// What was sent to it.
+    pub(crate) log: Log,
     /// The books of every place for an entity, also of those that are free. They stand in one row, because datagrams and receipts go
     /// from entity to entity.
-    pub(crate) pairs: Vec<PairBook>,
+    pub(crate) pairs: Vec<Pair>,
     pub(crate) vectors: u64,
     pub(crate) bytes: u64,
     /// Errors and seconds of entities that are gone.
@@ -75,7 +87,11 @@ pub(crate) struct ReceiverBook {
 }
 
 /// The exported path of an entity keeps at most this many vectors, however short the history asked for.
-const MAX_EXPORTED: usize = 256;
+/// Beyond that books are closed with what is believed, which the oracle does not: to be compared, the two keep all they need.
+const MAX_EXPORTED: usize = if cfg!(any(test, evenkeel_oracle)) { 4_096 } else { 256 };
+
+/// Exported paths are trimmed in so many turns.
+const TRIMMED_IN: i64 = 16;
 
 /// Everything a sender knows about its receivers. See the [module](self).
 #[derive(Debug)]
@@ -89,6 +105,9 @@ pub struct Ledger {
     entity_index: HashMap<EntityId, usize>,
     receiver_index: HashMap<HostId, usize>,
     free: Vec<usize>,
+    /// The same books, kept a second time to compare.
+    #[cfg(any(test, evenkeel_oracle))]
+    oracle: oracle::Oracle,
 }
 
 impl Ledger {
@@ -102,6 +121,8 @@ impl Ledger {
             entity_index: HashMap::new(),
             receiver_index: HashMap::new(),
             free: Vec::new(),
+            #[cfg(any(test, evenkeel_oracle))]
+            oracle: oracle::Oracle::default(),
         }
     }
 
@@ -180,6 +201,19 @@ impl Ledger {
         self.lag.target()
     }
 
+    /// Receivers extrapolate by another rule from now on. What is known of the time before is booked by the old one.
+    pub(crate) fn set_rule(&mut self, rule: ClockRule, now: GlobalTime) {
+        for entity in (0..self.entities.len()).map(EntityIndex) {
+            self.close_entity(entity, now);
+        }
+        self.terms.placing.rule = rule;
+        #[cfg(any(test, evenkeel_oracle))]
+        self.oracle.set_rule(rule);
+        for entity in (0..self.entities.len()).map(EntityIndex) {
+            self.for_each_pair(entity, Pair::look_what_is_in_use);
+        }
+    }
+
     /// Every receiver waits longer, or less long, those to come included.
     pub(crate) fn set_lag(&mut self, change: LagChange, now: GlobalTime) -> Result<(), LagError> {
         self.lag.change(change, now)?;
@@ -226,9 +260,12 @@ impl Ledger {
 
     /// Bytes of memory behind the ledger, allocations included.
     pub fn memory_bytes(&self) -> usize {
-        let entity = |e: &EntityBook| e.desks.capacity() * size_of::<Desk>() + e.exported.heap_bytes();
+        let entity =
+            |e: &EntityBook| e.desks.capacity() * size_of::<Desk>() + e.exported.heap_bytes() + e.rows.heap_bytes();
         let pairs = |r: &ReceiverBook| {
-            r.pairs.capacity() * size_of::<PairBook>() + r.pairs.iter().map(PairBook::heap_bytes).sum::<usize>()
+            r.pairs.capacity() * size_of::<Pair>()
+                + r.pairs.iter().map(Pair::heap_bytes).sum::<usize>()
+                + r.log.heap_bytes()
         };
         size_of::<Self>()
             + self.entities.capacity() * size_of::<EntityBook>()
@@ -241,11 +278,13 @@ impl Ledger {
         let index = self.receivers.len();
         let lag = self.lag.clone();
         let shown = lag.shown(now);
+        let log = Log::default();
         self.receivers.push(ReceiverBook {
             host,
             path: PathEstimate::default(),
             lag,
-            pairs: self.entities.iter().map(|_| PairBook::new(shown)).collect(),
+            pairs: self.entities.iter().map(|_| Pair::new(shown, &log)).collect(),
+            log,
             vectors: 0,
             bytes: 0,
             past_error: SplitError::default(),
@@ -253,6 +292,8 @@ impl Ledger {
         });
         self.receiver_index.insert(host, index);
         self.entities.iter_mut().for_each(|entity| entity.desks.push(Desk::new()));
+        #[cfg(any(test, evenkeel_oracle))]
+        self.oracle.add_receiver(self.entities.len(), shown);
         ReceiverIndex(index)
     }
 
@@ -265,6 +306,8 @@ impl Ledger {
         for entity in &mut self.entities {
             entity.desks.swap_remove(receiver.0);
         }
+        #[cfg(any(test, evenkeel_oracle))]
+        self.oracle.remove_receiver(receiver.0);
     }
 
     pub(crate) fn add_entity(&mut self, id: EntityId, epoch: u32, now: GlobalTime) -> EntityIndex {
@@ -275,6 +318,8 @@ impl Ledger {
                 since: VectorNumber::FIRST,
                 next_number: VectorNumber::FIRST,
                 exported: Exported::new(),
+                rows: Rows::default(),
+                trim_at: GlobalTime::MIN,
                 desks: Vec::new(),
                 vectors: 0,
             });
@@ -285,7 +330,7 @@ impl Ledger {
         book.desks.clear();
         book.desks.resize(self.receivers.len(), Desk::new());
         for receiver in &mut self.receivers {
-            let pair = PairBook::new(receiver.lag.shown(now));
+            let pair = Pair::new(receiver.lag.shown(now), &receiver.log);
             match receiver.pairs.get_mut(index) {
                 Some(place) => *place = pair,
                 None => {
@@ -298,6 +343,11 @@ impl Ledger {
             }
         }
         self.entity_index.insert(id, index);
+        #[cfg(any(test, evenkeel_oracle))]
+        {
+            let (oracle, around) = self.oracle();
+            oracle.add_entity(index, |receiver| around(receiver).lag.shown(now));
+        }
         EntityIndex(index)
     }
 
@@ -314,6 +364,10 @@ impl Ledger {
         }
         let book = &mut self.entities[entity.0];
         book.exported.clear();
+        book.rows.clear();
+        #[cfg(any(test, evenkeel_oracle))]
+        self.oracle.remove_entity(entity.0);
+        let book = &mut self.entities[entity.0];
         if let Some(id) = book.id.take() {
             self.entity_index.remove(&id);
             self.free.push(entity.0);
@@ -322,11 +376,18 @@ impl Ledger {
 
     /// Closes the books of one pair for good and starts new ones.
     pub(crate) fn finish_pair(&mut self, entity: EntityIndex, receiver: ReceiverIndex, now: GlobalTime) {
-        let (book, context) = self.split(entity, receiver);
+        let (pair, context) = self.split(entity, receiver);
         let until = context.lag.shown(now);
-        book.finish(context, now);
-        let (error, shown) = (book.accumulated(context, now), book.shown_for(context, now));
-        *book = PairBook::new(until);
+        pair.close_to(context, until);
+        let (error, shown) = (pair.accumulated(context, now), pair.shown_for(context, now));
+        let ReceiverBook { pairs, log, .. } = &mut self.receivers[receiver.0];
+        log.void(entity, pairs[entity.0].head());
+        pairs[entity.0] = Pair::new(until, log);
+        #[cfg(any(test, evenkeel_oracle))]
+        {
+            let (oracle, around) = self.oracle();
+            oracle.finish((entity.0, receiver.0), around(receiver.0), error, now);
+        }
         let desk = &mut self.entities[entity.0].desks[receiver.0];
         (desk.queued, desk.sent) = (None, None);
         let receiver = &mut self.receivers[receiver.0];
@@ -342,6 +403,12 @@ impl Ledger {
     /// A new vector, with the [`next_number`](Self::next_number), becomes the exported path.
     pub(crate) fn export(&mut self, entity: EntityIndex, vector: Vector, now: GlobalTime) {
         self.trim(entity, now);
+        #[cfg(any(test, evenkeel_oracle))]
+        {
+            let history = self.terms.history;
+            let (oracle, around) = self.oracle();
+            oracle.export(entity.0, vector, history, around, now);
+        }
         let book = &mut self.entities[entity.0];
         debug_assert_eq!(vector.number, book.next_number);
         book.next_number = vector.number.next();
@@ -350,18 +417,17 @@ impl Ledger {
 
     /// Drops vectors that no query within the history can reach. Done in batches: twice the history is let to pile up.
     fn trim(&mut self, entity: EntityIndex, now: GlobalTime) {
-        let exported = &self.entities[entity.0].exported;
-        let stale = exported.since().is_some_and(|since| now.since(since) > self.terms.history * 2);
+        let EntityBook { exported, trim_at, .. } = &mut self.entities[entity.0];
         let full = exported.len() >= MAX_EXPORTED;
-        if !(full || (stale && exported.len() > 1)) {
+        if !full && (now < *trim_at || exported.len() < 2) {
             return;
         }
-        self.close_entity(entity, now);
+        // Not all entities in the same tick.
+        let pause = self.terms.history.max(Duration::from_millis(500)) / (2 * TRIMMED_IN);
+        *trim_at = now + pause * (TRIMMED_IN + entity.0 as i64 % TRIMMED_IN);
         let shown = |r: &ReceiverBook| r.lag.shown(now - r.path.memory(self.terms.history));
         let horizon = self.receivers.iter().map(shown).min().unwrap_or(now - self.terms.history);
-        let needed = self.oldest_needed(entity);
-        let needs = self.receivers.iter().map(|receiver| receiver.pairs[entity.0].needs());
-        let unasked = needs.fold((None, GlobalTime::MAX), |(a, b), (c, d)| (older(a, c), b.min(d)));
+        let Needs { closed, needed, in_use } = self.needs(entity, horizon, now);
         while let Some(until) = self.entities[entity.0].exported.oldest_until() {
             let exported = &self.entities[entity.0].exported;
             let must = full && exported.len() > MAX_EXPORTED / 2;
@@ -369,43 +435,45 @@ impl Ledger {
             if (until > horizon || needed.is_some_and(|needed| oldest >= needed)) && !must {
                 break;
             }
-            if unasked.0.is_none_or(|unasked| oldest < unasked) && until <= unasked.1 {
-                self.entities[entity.0].exported.drop_oldest();
-            } else {
-                self.drop_oldest(entity, until);
+            if until > closed {
+                // Books that still need the vector are closed with what is believed: it is that or nothing.
+                self.for_each_pair(entity, |pair, context| pair.close_to(context, until));
+            }
+            let Some(vector) = self.entities[entity.0].exported.drop_oldest() else { break };
+            if in_use.is_some_and(|in_use| in_use <= vector.number) {
+                self.for_each_pair(entity, |pair, context| pair.keep_if_in_use(&vector, context));
             }
         }
     }
 
-    /// The oldest vector that some receiver's open books still speak of: a far one shows vectors long after they were
-    /// exported.
-    fn oldest_needed(&self, entity: EntityIndex) -> Option<VectorNumber> {
-        let needed = self.receivers().filter_map(|receiver| {
-            let (book, context) = self.context(entity, receiver);
-            book.oldest_needed(context)
+    /// What the receivers of an entity need of its exported path. Books that are not closed up to the horizon are, as far as all is known.
+    fn needs(&mut self, entity: EntityIndex, horizon: GlobalTime, now: GlobalTime) -> Needs {
+        let mut needs = Needs { closed: GlobalTime::MAX, needed: None, in_use: None };
+        self.for_each_pair(entity, |pair, context| {
+            if pair.closed_until() < horizon {
+                pair.close(context, now);
+            }
+            needs.closed = needs.closed.min(pair.closed_until());
+            needs.needed = older(needs.needed, pair.oldest_needed(context));
+            needs.in_use = older(needs.in_use, pair.last_arrived(context).map(|flight| flight.vector));
         });
-        needed.min()
+        needs
     }
 
-    fn drop_oldest(&mut self, entity: EntityIndex, until: GlobalTime) {
+    fn for_each_pair(&mut self, entity: EntityIndex, mut each: impl FnMut(&mut Pair, Context<'_>)) {
         for receiver in 0..self.receivers.len() {
-            let (book, context) = self.split(entity, ReceiverIndex(receiver));
-            // Books that still need the vector are closed with what is believed: it is that or nothing.
-            book.close_to(context, until);
-        }
-        let book = &mut self.entities[entity.0];
-        if let Some(vector) = book.exported.drop_oldest() {
-            for receiver in &mut self.receivers {
-                receiver.pairs[entity.0].keep_if_in_use(&vector);
-            }
+            let (pair, context) = self.split(entity, ReceiverIndex(receiver));
+            each(pair, context);
         }
     }
 
     /// Brings the books of one entity up to date at every receiver.
     pub(crate) fn close_entity(&mut self, entity: EntityIndex, now: GlobalTime) {
-        for receiver in 0..self.receivers.len() {
-            let (book, context) = self.split(entity, ReceiverIndex(receiver));
-            book.close(context, now);
+        self.for_each_pair(entity, |pair, context| pair.close(context, now));
+        #[cfg(any(test, evenkeel_oracle))]
+        {
+            let (oracle, around) = self.oracle();
+            oracle.close_entity(entity.0, around, now);
         }
     }
 
@@ -415,6 +483,11 @@ impl Ledger {
             for receiver in self.receivers() {
                 let (book, context) = self.split(entity, receiver);
                 book.clear(context, now);
+                #[cfg(any(test, evenkeel_oracle))]
+                {
+                    let (oracle, around) = self.oracle();
+                    oracle.clear((entity.0, receiver.0), around(receiver.0), now);
+                }
             }
         }
         for receiver in &mut self.receivers {
@@ -423,22 +496,18 @@ impl Ledger {
     }
 
     /// One pair's book together with what its arithmetic needs.
-    pub(crate) fn split(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> (&mut PairBook, Context<'_>) {
-        let ReceiverBook { path, lag, pairs, .. } = &mut self.receivers[receiver.0];
-        let context = Context { exported: &self.entities[entity.0].exported, path, lag, terms: &self.terms };
+    fn split(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> (&mut Pair, Context<'_>) {
+        let ReceiverBook { path, lag, pairs, log, .. } = &mut self.receivers[receiver.0];
+        let exported = &self.entities[entity.0].exported;
+        let context = Context { entity, exported, log, path, lag, terms: &self.terms };
         (&mut pairs[entity.0], context)
     }
 
-    fn context(&self, entity: EntityIndex, receiver: ReceiverIndex) -> (&PairBook, Context<'_>) {
-        let ReceiverBook { path, lag, pairs, .. } = &self.receivers[receiver.0];
-        let context = Context { exported: &self.entities[entity.0].exported, path, lag, terms: &self.terms };
+    fn context(&self, entity: EntityIndex, receiver: ReceiverIndex) -> (&Pair, Context<'_>) {
+        let ReceiverBook { path, lag, pairs, log, .. } = &self.receivers[receiver.0];
+        let exported = &self.entities[entity.0].exported;
+        let context = Context { entity, exported, log, path, lag, terms: &self.terms };
         (&pairs[entity.0], context)
-    }
-
-    /// Notes at the desk which vector was sent last and is not lost, after a pair's book was told of a send, an arrival or a loss.
-    pub(crate) fn note_sent(&mut self, entity: EntityIndex, receiver: ReceiverIndex) {
-        let sent = self.receivers[receiver.0].pairs[entity.0].reference();
-        self.entities[entity.0].desks[receiver.0].sent = sent;
     }
 
     pub(crate) fn desk(&self, entity: EntityIndex, receiver: ReceiverIndex) -> &Desk {
@@ -449,13 +518,23 @@ impl Ledger {
         &mut self.entities[entity.0].desks[receiver.0]
     }
 
-    pub(crate) fn book(&self, entity: EntityIndex, receiver: ReceiverIndex) -> &PairBook {
+    pub(crate) fn book(&self, entity: EntityIndex, receiver: ReceiverIndex) -> &Pair {
         &self.receivers[receiver.0].pairs[entity.0]
     }
 
-    pub(crate) fn book_mut(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> &mut PairBook {
+    pub(crate) fn book_mut(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> &mut Pair {
         &mut self.receivers[receiver.0].pairs[entity.0]
     }
+}
+
+/// What an entity's receivers need of its exported path.
+struct Needs {
+    /// All books are closed up to here, in shown time.
+    closed: GlobalTime,
+    /// The oldest vector that open books speak of.
+    needed: Option<VectorNumber>,
+    /// The oldest vector in use.
+    in_use: Option<VectorNumber>,
 }
 
 /// The older of two vectors; the one there is, where the other is missing.
@@ -475,7 +554,7 @@ pub struct PairView<'a> {
 }
 
 impl<'a> PairView<'a> {
-    fn parts(&self) -> (&'a PairBook, Context<'a>) {
+    fn parts(&self) -> (&'a Pair, Context<'a>) {
         self.ledger.context(self.entity, self.receiver)
     }
 
@@ -532,17 +611,19 @@ impl<'a> PairView<'a> {
 
     /// The vector sent last, and when.
     pub fn last_sent(&self) -> Option<(VectorNumber, GlobalTime)> {
-        self.parts().0.last_sent().map(|f| (f.vector, f.sent))
+        self.parts().0.last_sent()
     }
 
     /// The newest vector known to have arrived, and when it did.
     pub fn last_received(&self) -> Option<(VectorNumber, GlobalTime)> {
-        self.parts().0.last_arrived().map(|f| (f.vector, f.arrival))
+        let (pair, context) = self.parts();
+        pair.last_arrived(context).map(|flight| (flight.vector, flight.arrival))
     }
 
     /// When the newest vector known to have arrived was generated.
     pub fn acknowledged(&self) -> Option<GlobalTime> {
-        self.parts().0.last_arrived().map(|f| f.generated)
+        let (pair, context) = self.parts();
+        pair.last_arrived(context).map(|flight| pair.generated(flight.vector, context))
     }
 
     /// The newest vector that the receiver has, or that is on its way there or about to be.
@@ -554,7 +635,6 @@ impl<'a> PairView<'a> {
     /// Returns its number alone, for which no book is opened.
     pub(crate) fn reference_number(&self) -> Option<VectorNumber> {
         let desk = self.desk();
-        debug_assert_eq!(desk.sent, self.parts().0.reference());
         desk.sent.max(desk.queued)
     }
 

@@ -5,6 +5,7 @@
 //! wherever one of them changes, and adds up [`distance_integral`] in between. It takes any iterator, so that a ring
 //! buffer needs no copy, and allocates nothing. [`Path`] owns its pieces, for those who just want one.
 
+mod antiderivative;
 #[cfg(test)]
 mod curves;
 mod forms;
@@ -17,6 +18,7 @@ mod reference;
 mod relative;
 mod taylor;
 
+pub(crate) use antiderivative::Antiderivative;
 pub use integral::{Integral, distance_integral};
 pub use owned::{OutOfOrder, Path};
 

@@ -108,8 +108,14 @@ impl Taylor {
         self.z[0] = start.z + (self.z[1] - (self.z[2] - self.z[3]));
     }
 
-    fn coefficient(&self, k: usize) -> Vec3 {
-        Vec3::new(self.x[k], self.y[k], self.z[k])
+    /// What the k-th power of `x` is multiplied by.
+    pub fn coefficient(&self, k: usize) -> Vec3 {
+        Vec3::new(self.x[k], self.y[k], self.z.get(k).copied().unwrap_or(0.0))
+    }
+
+    /// The highest power.
+    pub fn degree(&self) -> usize {
+        self.degree
     }
 
     /// Where it is in the middle.

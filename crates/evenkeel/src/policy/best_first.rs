@@ -420,6 +420,10 @@ impl<P: Priority> Policy for BestFirst<P> {
         true
     }
 
+    fn wants_settled(&self) -> bool {
+        true
+    }
+
     fn settled(&mut self, _ledger: &Ledger, settled: &Settled) {
         if settled.arrival.is_none() && self.budget != Budget::Unlimited {
             self.next_wake.get_or_insert(settled.sent);

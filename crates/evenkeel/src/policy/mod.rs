@@ -206,7 +206,12 @@ pub trait Policy: Send {
         None
     }
 
-    /// Hears what became known about a vector.
+    /// Whether to call [`settled`](Self::settled). If not, receipts cost the policy nothing.
+    fn wants_settled(&self) -> bool {
+        false
+    }
+
+    /// Hears what became known about a vector, if the policy [wants](Self::wants_settled) to.
     fn settled(&mut self, _ledger: &Ledger, _settled: &Settled) {}
 
     /// Forgets a receiver that left. The one with the highest index takes over its index.

@@ -133,6 +133,10 @@ impl Policy for SchedulePaper {
         false
     }
 
+    fn wants_settled(&self) -> bool {
+        true
+    }
+
     fn settled(&mut self, ledger: &Ledger, settled: &Settled) {
         let Some(relative) = self.pairs.get(ledger, settled.entity, settled.receiver) else { return };
         let Some(index) = relative.pending.iter().position(|p| p.vector == settled.vector) else { return };

@@ -78,7 +78,7 @@ impl Sender {
         self.advance(now)?;
         let ours = self.agreement_with(receiver);
         // A receiver that tells has not understood something: the next datagram says everything.
-        self.outboxes[receiver.0].reintroduce();
+        self.ledger.receivers[receiver.0].log.forget_received();
         let meeting = &mut self.outboxes[receiver.0].meeting;
         if asks {
             meeting.owed.get_or_insert(false);
@@ -119,7 +119,7 @@ impl Sender {
     fn say_everything_again(&mut self, receiver: ReceiverIndex) {
         for entity in (0..self.ledger.entities.len()).map(EntityIndex) {
             if self.ledger.entity_id(entity).is_some() {
-                self.ledger.book_mut(entity, receiver).forget_baseline();
+                self.ledger.forget_baseline(entity, receiver);
                 self.queue_newest(entity, receiver, true);
             }
         }
@@ -128,9 +128,9 @@ impl Sender {
     /// Stops serving a receiver: books about what it shows would be wrong. Farewells wait until the two agree.
     fn suspend(&mut self, receiver: ReceiverIndex) {
         for entity in (0..self.ledger.entities.len()).map(EntityIndex) {
-            let farewell = self.ledger.book(entity, receiver).farewell;
+            let farewell = self.ledger.book(entity, receiver).farewell();
             self.ledger.finish_pair(entity, receiver, self.now);
-            self.ledger.book_mut(entity, receiver).farewell = farewell;
+            self.ledger.book_mut(entity, receiver).set_farewell(farewell);
         }
         let outbox = &mut self.outboxes[receiver.0];
         outbox.keep_farewells();

@@ -2,7 +2,6 @@
 
 use crate::ids::{EntityId, VectorNumber};
 use crate::ledger::{EntityBook, Vector};
-use crate::time::GlobalTime;
 use crate::wire::datagram::{Cursor, SharedHead, emit_own, own_code, slot_ticks, vector_digest};
 use crate::wire::{BODY_BYTES, BitWriter, Format, Full, emit_absolute, emit_against};
 use alloc::vec::Vec;
@@ -27,7 +26,6 @@ pub(super) struct Encodings {
     body_bits: u16,
     tick: i64,
     digest: u64,
-    generated: GlobalTime,
     known: [Encoded; ENCODINGS],
     bits: Vec<u8>,
 }
@@ -44,7 +42,6 @@ struct Encoded {
 /// A record ready to be written.
 pub(super) struct Record<'a> {
     pub(super) tick: i64,
-    pub(super) generated: GlobalTime,
     pub(super) digest: u64,
     len_bits: usize,
     bits: &'a [u8],
@@ -73,7 +70,7 @@ impl Encodings {
             _ => self.encode(format, book, number, baseline)?,
         };
         let (len_bits, bits) = (usize::from(len_bits), &self.bits[usize::from(at)..]);
-        Some(Record { tick: self.tick, generated: self.generated, digest: self.digest, len_bits, bits })
+        Some(Record { tick: self.tick, digest: self.digest, len_bits, bits })
     }
 
     fn encode(
@@ -86,7 +83,7 @@ impl Encodings {
         let vector = book.exported.get(number)?;
         if self.number != Some(number) || self.count as usize == ENCODINGS {
             self.clear();
-            (self.number, self.tick, self.generated) = (Some(number), vector.quantised().tick(), vector.generated);
+            (self.number, self.tick) = (Some(number), vector.quantised().tick());
             self.digest = vector_digest(book.id?, book.epoch, vector.quantised());
             // The first is always the one by itself: the others must be shorter.
             self.write(format, vector, None, book.epoch);

@@ -322,7 +322,7 @@ impl Sender {
             return false;
         }
         let silent = |sent: GlobalTime| self.longest_silence.is_some_and(|longest| trigger.at.since(sent) >= longest);
-        self.ledger.book(trigger.entity, receiver).last_sent().is_none_or(|flight| silent(flight.sent))
+        self.ledger.book(trigger.entity, receiver).last_sent().is_none_or(|(_, sent)| silent(sent))
     }
 
     fn hold(&mut self, entity: EntityIndex, receiver: ReceiverIndex, number: VectorNumber, until: GlobalTime) {

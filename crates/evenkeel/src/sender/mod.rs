@@ -25,7 +25,7 @@ use crate::constraint::{Constraint, constraint_id};
 use crate::events::Events;
 use crate::ids::{EntityId, HostId, VectorNumber};
 use crate::lag::{Lag, LagChange, LagError};
-use crate::ledger::{EntityIndex, Fairness, FairnessCost, Ledger, ReceiverIndex, Relevance, Terms};
+use crate::ledger::{EntityIndex, Fairness, FairnessCost, Farewell, Ledger, ReceiverIndex, Relevance, Terms};
 use crate::motion::{Motion, Pose, State};
 use crate::policy::{Decision, Policy};
 use crate::time::{Duration, GlobalTime};
@@ -38,7 +38,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
 use encoded::Encodings;
-use outbox::{Farewell, Outbox, Outgoing};
+use outbox::{Outbox, Outgoing};
 
 /// The sender's own side of an entity.
 struct Owned {
@@ -524,7 +524,8 @@ impl Sender {
             (true, false) => {
                 self.say_farewell(entity, receiver);
                 self.ledger.finish_pair(entity, receiver, now);
-                self.ledger.book_mut(entity, receiver).farewell = self.ledger.newest(entity).map(|v| v.number);
+                let newest = self.ledger.newest(entity).map(|v| v.number);
+                self.ledger.book_mut(entity, receiver).set_farewell(newest);
             }
             (false, true) => self.show_again(entity, receiver),
             _ => {}
@@ -545,7 +546,7 @@ impl Sender {
     /// the game's own means, and call [`Receiver::set_rule`](crate::Receiver::set_rule).
     pub fn set_rule(&mut self, rule: ClockRule, now: GlobalTime) -> Result<(), SenderError> {
         self.advance(now)?;
-        self.ledger.terms.placing.rule = rule;
+        self.ledger.set_rule(rule, now);
         Ok(())
     }
 
@@ -637,7 +638,7 @@ impl Sender {
     /// An entity comes back into a receiver's scope. The receiver forgot every vector up to its farewell, so that a new one
     /// is needed: the same path, told from now on.
     fn show_again(&mut self, entity: EntityIndex, receiver: ReceiverIndex) {
-        let farewell = self.ledger.book(entity, receiver).farewell;
+        let farewell = self.ledger.book(entity, receiver).farewell();
         let Some(newest) = self.ledger.newest(entity).copied() else { return };
         if Some(newest.number) == farewell {
             let tick = self.format.tick_of(self.now).max(newest.quantised.tick() + 1);

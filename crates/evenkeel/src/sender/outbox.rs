@@ -1,14 +1,10 @@
-//! What waits for one receiver, and what is on its way there.
+//! What waits for one receiver.
 
-use crate::ids::{EntityId, VectorNumber};
-use crate::ledger::EntityIndex;
+use crate::ids::VectorNumber;
+use crate::ledger::{EntityIndex, Farewell, Log};
 use crate::time::{Duration, GlobalTime};
-use crate::wire::datagram::{Acknowledged, Form, NUMBER_BITS, Stream, widen};
+use crate::wire::datagram::{Acknowledged, Form, NUMBER_BITS, Stream};
 use alloc::collections::VecDeque;
-use core::ops::Range;
-
-/// Datagrams remembered per receiver, at most; beyond that the oldest counts as lost.
-const MAX_REMEMBERED: usize = 8_192;
 /// Vectors and farewells waiting in a queue nobody polls, beyond one per entity.
 const MAX_EXTRA: usize = 4_096;
 /// A receiver that has answered this recently knows the stream and the time, so that short headers do.
@@ -26,22 +22,6 @@ pub(super) enum Outgoing {
     /// This very vector, also if there is a newer one.
     Exactly { entity: EntityIndex, number: VectorNumber },
     /// The entity is gone, or out of scope.
-    Farewell(Farewell),
-}
-
-/// What a receiver is told when an entity is gone, or out of its scope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Farewell {
-    pub(super) entity: EntityId,
-    pub(super) epoch: u32,
-    /// That of the last vector there was.
-    pub(super) tick: i64,
-}
-
-/// Something that a datagram carried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Carried {
-    Vector { entity: EntityIndex, number: VectorNumber },
     Farewell(Farewell),
 }
 
@@ -139,15 +119,6 @@ impl Ring {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Open,
-    Acknowledged,
-    /// It arrived, but could not be decoded.
-    Untaken,
-    Lost,
-}
-
 /// How a sender and a receiver stand with each other about what is agreed.
 #[derive(Debug, Default)]
 pub(super) struct Meeting {
@@ -164,44 +135,12 @@ pub(super) struct Meeting {
     pub(super) will_ask: bool,
 }
 
-/// One datagram on its way.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    at: GlobalTime,
-    fate: Fate,
-    first: u64,
-    count: u32,
-}
-
-/// A receipt's claim, checked against what was really sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Claim {
-    /// News: the datagram sent at this time arrived.
-    News { sent: GlobalTime },
-    /// Heard before; a repetition.
-    Known { sent: GlobalTime },
-    /// Too long ago to matter.
-    Forgotten,
-    /// There is no such datagram.
-    Forged,
-}
-
 #[derive(Debug)]
 pub(super) struct Outbox {
     /// Tells this acquaintance with the receiver apart from earlier ones.
     pub(super) stream: Stream,
     queue: Ring,
     extra: usize,
-    sent: VecDeque<Sent>,
-    /// The number of the first datagram in `sent`.
-    first_number: u64,
-    /// Everything before this number is acknowledged or lost.
-    open_from: u64,
-    /// The newest datagram known to have arrived, and when it was sent.
-    newest_received: Option<(u64, GlobalTime)>,
-    carried: Ring,
-    /// How many carried things were forgotten so far.
-    carried_before: u64,
     /// The receipt seen last, and when.
     receipt: Option<(u8, GlobalTime)>,
     /// Since when that has not been acknowledged.
@@ -218,12 +157,6 @@ impl Outbox {
             stream,
             queue: Ring::default(),
             extra: 0,
-            sent: VecDeque::new(),
-            first_number: 0,
-            open_from: 0,
-            newest_received: None,
-            carried: Ring::default(),
-            carried_before: 0,
             receipt: None,
             acknowledgement_owed: None,
             meeting: Meeting::default(),
@@ -238,15 +171,10 @@ impl Outbox {
         self.extra = self.queue.items.len();
     }
 
-    /// Headers say everything again, until the receiver answers.
-    pub(super) fn reintroduce(&mut self) {
-        self.newest_received = None;
-    }
-
     /// The form of the next datagram's header: short for those who answer.
-    pub(super) fn form(&self, now: GlobalTime) -> Form {
+    pub(super) fn form(&self, log: &Log, now: GlobalTime) -> Form {
         let answered = self.receipt.is_some_and(|(_, at)| now.since(at) < SHORT_FOR);
-        let near = self.newest_received.is_some_and(|(newest, _)| self.next_number() - newest < SHORT_WITHIN);
+        let near = log.since_received().is_some_and(|since| since < SHORT_WITHIN);
         if answered && near { Form::Short } else { Form::Full }
     }
 
@@ -307,123 +235,6 @@ impl Outbox {
         });
     }
 
-    /// The number that the next datagram gets.
-    pub(super) fn next_number(&self) -> u64 {
-        self.first_number + self.sent.len() as u64
-    }
-
-    pub(super) fn carry(&mut self, carried: Carried) {
-        match carried {
-            Carried::Vector { entity, number } => self.carried.push(entity, number),
-            Carried::Farewell(farewell) => self.carried.push_farewell(farewell),
-        }
-    }
-
-    /// A datagram with the last `count` carried things leaves.
-    pub(super) fn record(&mut self, at: GlobalTime, count: u32) {
-        let first = self.carried_before + self.carried.items.len() as u64 - u64::from(count);
-        self.sent.push_back(Sent { at, fate: Fate::Open, first, count });
-    }
-
-    /// Checks one entry of a receipt, and marks the datagram as arrived, and as decoded or not, if that is news.
-    pub(super) fn claim(&mut self, low_number: u16, decoded: bool) -> (Claim, u64) {
-        let number = self.whole_number(low_number);
-        let Some(index) = number.checked_sub(self.first_number) else { return (Claim::Forgotten, number) };
-        let Some(sent) = self.sent.get_mut(index as usize) else { return (Claim::Forged, number) };
-        let claim = match sent.fate {
-            Fate::Acknowledged => Claim::Known { sent: sent.at },
-            Fate::Untaken if !decoded => Claim::Known { sent: sent.at },
-            Fate::Open | Fate::Lost | Fate::Untaken => Claim::News { sent: sent.at },
-        };
-        if claim == (Claim::News { sent: sent.at }) {
-            sent.fate = if decoded { Fate::Acknowledged } else { Fate::Untaken };
-        }
-        self.newest_received = self.newest_received.max(Some((number, sent.at)));
-        (claim, number)
-    }
-
-    /// The number of a datagram by its low bits.
-    pub(super) fn whole_number(&self, low: u16) -> u64 {
-        widen(u64::from(low), 16, self.next_number())
-    }
-
-    /// When a datagram was sent, by the low bits of its number, while that is remembered.
-    pub(super) fn sent_at(&self, low_number: u16) -> Option<GlobalTime> {
-        let index = self.whole_number(low_number).checked_sub(self.first_number)?;
-        self.sent.get(index as usize).map(|sent| sent.at)
-    }
-
-    /// What a datagram carried, to be asked for one by one.
-    pub(super) fn carried(&self, number: u64) -> Range<u64> {
-        let sent = number.checked_sub(self.first_number).and_then(|index| self.sent.get(index as usize));
-        sent.map_or(0..0, |sent| sent.first..sent.first + u64::from(sent.count))
-    }
-
-    pub(super) fn carried_at(&self, index: u64) -> Option<Carried> {
-        match self.carried.items.get(index.checked_sub(self.carried_before)? as usize)?.unpack() {
-            Item::Exactly { entity, number } => Some(Carried::Vector { entity, number }),
-            Item::Farewell(running) => self.carried.farewell(running).map(Carried::Farewell),
-            Item::Newest { .. } => None,
-        }
-    }
-
-    /// The oldest datagram that counts as lost; marks it. It has been without a receipt for `loss_after`, or it was
-    /// overtaken: one sent more than `reordering` later was received. Receipts report everything that came, so a gap in them
-    /// is a loss, while a lost receipt leaves none.
-    pub(super) fn next_lost(
-        &mut self,
-        now: GlobalTime,
-        loss_after: Duration,
-        reordering: Duration,
-    ) -> Option<(u64, GlobalTime)> {
-        self.skip_settled();
-        let index = (self.open_from - self.first_number) as usize;
-        let remembered = self.sent.len();
-        let sent = self.sent.get_mut(index)?;
-        let overtaken = self.newest_received.is_some_and(|(_, newest)| newest.since(sent.at) > reordering);
-        if !overtaken && now.since(sent.at) < loss_after && remembered <= MAX_REMEMBERED {
-            return None;
-        }
-        sent.fate = Fate::Lost;
-        Some((self.open_from, sent.at))
-    }
-
-    /// When the oldest datagram without a receipt was sent.
-    pub(super) fn oldest_open(&mut self) -> Option<GlobalTime> {
-        self.skip_settled();
-        self.sent.get((self.open_from - self.first_number) as usize).map(|sent| sent.at)
-    }
-
-    fn skip_settled(&mut self) {
-        self.open_from = self.open_from.max(self.first_number);
-        while let Some(sent) = self.sent.get((self.open_from - self.first_number) as usize) {
-            if sent.fate == Fate::Open {
-                break;
-            }
-            self.open_from += 1;
-        }
-    }
-
-    /// Forgets datagrams that no receipt can usefully speak of any more.
-    pub(super) fn forget(&mut self, before: GlobalTime) {
-        while let Some(sent) = self.sent.front() {
-            let settled = match sent.fate {
-                Fate::Open => false,
-                Fate::Acknowledged => true,
-                Fate::Lost | Fate::Untaken => sent.at < before || self.sent.len() > MAX_REMEMBERED,
-            };
-            if !settled {
-                break;
-            }
-            for _ in 0..sent.count {
-                self.carried.pop();
-            }
-            self.carried_before += u64::from(sent.count);
-            self.first_number += 1;
-            self.sent.pop_front();
-        }
-    }
-
     /// A receipt came. Answers whether it is newer than those before.
     pub(super) fn heard(&mut self, number: u8, now: GlobalTime) -> bool {
         let newer =
@@ -446,6 +257,7 @@ impl Outbox {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::EntityId;
 
     #[test]
     fn items_are_what_was_packed_in_eight_bytes() {

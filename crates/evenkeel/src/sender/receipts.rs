@@ -1,10 +1,9 @@
 //! From receipts to settled books.
 
-use super::outbox::{Carried, Claim};
 use super::transmit::{ACKNOWLEDGE_AFTER, nonce};
 use super::{Sender, SenderError, SenderEvent, Timer};
-use crate::ids::{HostId, VectorNumber};
-use crate::ledger::{ClockRule, EntityIndex, ReceiverIndex};
+use crate::ids::HostId;
+use crate::ledger::{Carried, Claim, ClockRule, Fate, ReceiverIndex};
 use crate::policy::Settled;
 use crate::time::{Duration, GlobalTime};
 use crate::wire::BitReader;
@@ -73,7 +72,7 @@ impl Sender {
         }
         self.compare_terms(receiver, header.terms);
         // By the receiver's clock: when the last entry arrived, and when the receipt left.
-        let last = self.outboxes[receiver.0].sent_at(last_number).map(|at| Stamp::at(at).after(last_delay));
+        let last = self.ledger.receivers[receiver.0].log.sent_at(last_number).map(|at| Stamp::at(at).after(last_delay));
         let left = last.map(|last| last.after(i64::try_from(header.held).unwrap_or(i64::MAX)));
         for_each_entry(&mut entries, |entry| self.take_receipt(receiver, left, entry))?;
         let was_owed = self.outboxes[receiver.0].acknowledgement_owed.is_some();
@@ -89,12 +88,12 @@ impl Sender {
     fn take_receipt(&mut self, receiver: ReceiverIndex, left: Option<Stamp>, entry: ReceiptEntry) {
         let from = self.ledger.host(receiver);
         let decoded = entry.taken != Taken::None;
-        let (claim, number) = self.outboxes[receiver.0].claim(entry.number, decoded);
+        let (claim, number) = self.ledger.receivers[receiver.0].log.claim(entry.number, decoded);
         let sent = match claim {
             Claim::News { sent } => sent,
             Claim::Forged if decoded => return self.events.push(SenderEvent::ForgedReceipt { from }),
             // What could not be decoded may have had any number.
-            Claim::Forged | Claim::Known { .. } | Claim::Forgotten => return,
+            Claim::Forged | Claim::Known | Claim::Forgotten => return,
         };
         if !decoded {
             // Nothing proves that it was seen, so that its times count for nothing.
@@ -121,18 +120,24 @@ impl Sender {
             self.events.push(SenderEvent::ClaimBounded { from, claimed, booked });
         }
         self.ledger.receivers[receiver.0].path.observe_delay(booked);
-        for index in self.outboxes[receiver.0].carried(number) {
-            if let Some(Carried::Vector { entity, number }) = self.outboxes[receiver.0].carried_at(index) {
-                self.settle(receiver, entity, number, sent, sent + booked, entry.taken == Taken::All);
-            }
+        let late = self.ledger.arrive(receiver, number, sent + booked, entry.taken == Taken::All).is_lost();
+        if !self.policy.wants_settled() {
+            return;
+        }
+        for index in self.ledger.receivers[receiver.0].log.carried(number) {
+            let carried = self.ledger.receivers[receiver.0].log.carried_at(index);
+            let Some(Carried::Vector { entity, number }) = carried else { continue };
+            let settled = Settled { entity, receiver, vector: number, sent, arrival: Some(sent + booked), late };
+            self.policy.settled(&self.ledger, &settled);
         }
     }
 
     /// A datagram arrived and could not be decoded: all that it carried is said again.
     fn take_undecoded(&mut self, receiver: ReceiverIndex, number: u64, sent: GlobalTime) {
         self.events.push(SenderEvent::Undecoded { by: self.ledger.host(receiver) });
-        for index in self.outboxes[receiver.0].carried(number) {
-            if let Some(carried) = self.outboxes[receiver.0].carried_at(index) {
+        self.ledger.miss(receiver, number, Fate::Untaken);
+        for index in self.ledger.receivers[receiver.0].log.carried(number) {
+            if let Some(carried) = self.ledger.receivers[receiver.0].log.carried_at(index) {
                 self.say_again(receiver, carried, sent);
             }
         }
@@ -140,37 +145,14 @@ impl Sender {
 
     /// The nonce of a datagram, by the low bits of its number.
     fn nonce_of(&self, receiver: ReceiverIndex, low_number: u16) -> u16 {
-        let outbox = &self.outboxes[receiver.0];
-        let number = outbox.whole_number(low_number);
-        nonce(&self.secret, self.ledger.host(receiver), outbox.stream.id, number)
+        let number = self.ledger.receivers[receiver.0].log.whole_number(low_number);
+        nonce(&self.secret, self.ledger.host(receiver), self.outboxes[receiver.0].stream.id, number)
     }
 
     /// The nearest delay to the claimed one that the sender's own round trips allow.
     fn believe(&self, receiver: ReceiverIndex, claimed: Duration, round_trip: Duration) -> Duration {
         let bound = self.ledger.path(receiver).longest_plausible(round_trip).filter(|_| !self.trust_receipts);
         bound.map_or(claimed, |bound| claimed.min(bound))
-    }
-
-    fn settle(
-        &mut self,
-        receiver: ReceiverIndex,
-        entity: EntityIndex,
-        number: VectorNumber,
-        sent: GlobalTime,
-        arrival: GlobalTime,
-        taken: bool,
-    ) {
-        if self.ledger.entity_id(entity).is_none() {
-            return;
-        }
-        let now = self.now;
-        let (book, context) = self.ledger.split(entity, receiver);
-        if let Some(before) = book.record_arrival(number, sent, arrival, taken, context, now) {
-            self.ledger.note_sent(entity, receiver);
-            let late = before.is_lost();
-            let settled = Settled { entity, receiver, vector: number, sent, arrival: Some(arrival), late };
-            self.policy.settled(&self.ledger, &settled);
-        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! From decisions to datagrams.
 
-use super::outbox::{Carried, Farewell, Outgoing};
+use super::outbox::Outgoing;
 use super::{Sender, SenderEvent, Timer, Transmit};
 use crate::ids::{EntityId, HostId, VectorNumber};
-use crate::ledger::{Context, EntityIndex, Ledger, ReceiverIndex};
+use crate::ledger::{Carried, EntityIndex, Farewell, Fate, Ledger, ReceiverIndex};
 use crate::policy::Settled;
 use crate::time::{Duration, GlobalTime};
 use crate::wire::datagram::{BASELINE_WINDOW, Cursor, Digest, Record, Stamp, VectorsHeader, seal_check};
@@ -65,9 +65,10 @@ impl Sender {
         if outbox.is_empty() || outbox.meeting.suspended {
             return None;
         }
-        let (now, stream, number) = (self.now, outbox.stream, outbox.next_number());
+        let log = &self.ledger.receivers[receiver.0].log;
+        let (now, stream, number) = (self.now, outbox.stream, log.next_number());
         let header = VectorsHeader {
-            form: outbox.form(now),
+            form: outbox.form(log, now),
             stream,
             number,
             sent: Stamp::at(now),
@@ -88,9 +89,8 @@ impl Sender {
         if count == 0 {
             return None;
         }
-        let outbox = &mut self.outboxes[receiver.0];
-        outbox.record(now, count);
-        outbox.acknowledgement_owed = None;
+        self.ledger.receivers[receiver.0].log.record(now, count);
+        self.outboxes[receiver.0].acknowledgement_owed = None;
         self.arm_loss_timer(receiver);
         Some(length)
     }
@@ -103,7 +103,6 @@ impl Sender {
             let start = w.len_bits();
             match self.write_record(receiver, outgoing, cursor, w) {
                 Ok(Some(written)) => {
-                    self.outboxes[receiver.0].carry(written.carried);
                     digest.add(written.digest);
                     cursor = cursor.after(written.entity, written.tick);
                     count += 1;
@@ -138,8 +137,8 @@ impl Sender {
                 let Farewell { entity, epoch, tick } = farewell;
                 let record = Record::retired(entity, epoch, tick);
                 record.emit(&self.format, cursor, None, w)?;
-                let carried = Carried::Farewell(farewell);
-                return Ok(Some(Written { entity, tick, digest: record.digest(), carried }));
+                self.ledger.receivers[receiver.0].log.carry_farewell(farewell);
+                return Ok(Some(Written { entity, tick, digest: record.digest() }));
             }
         };
         let Some(number) = number else { return Ok(None) };
@@ -160,7 +159,7 @@ impl Sender {
         cursor: Cursor,
         w: &mut BitWriter<'_>,
     ) -> Result<Option<Written>, Full> {
-        let Ledger { entities, receivers, terms, spent, .. } = &mut self.ledger;
+        let Ledger { entities, receivers, .. } = &mut self.ledger;
         let (book, to) = (&mut entities[entity.0], &mut receivers[receiver.0]);
         let Some(id) = book.id.filter(|_| book.exported.has(number)) else { return Ok(None) };
         let pair = &mut to.pairs[entity.0];
@@ -171,22 +170,8 @@ impl Sender {
             return Ok(None);
         };
         record.emit(id, cursor, w)?;
-        let written = Written {
-            entity: id,
-            tick: record.tick,
-            digest: record.digest,
-            carried: Carried::Vector { entity, number },
-        };
-        let context = Context { exported: &book.exported, path: &to.path, lag: &to.lag, terms };
-        pair.record_send(number, record.generated, self.now, context);
-        let desk = &mut book.desks[receiver.0];
-        desk.sent = pair.reference();
-        if desk.queued == Some(number) {
-            desk.queued = None;
-        }
-        to.vectors += 1;
-        book.vectors += 1;
-        spent.vectors += 1;
+        let written = Written { entity: id, tick: record.tick, digest: record.digest };
+        self.ledger.send(entity, receiver, number, self.now);
         Ok(Some(written))
     }
 
@@ -242,9 +227,10 @@ impl Sender {
     /// if the delay turned out to be smaller.
     pub(super) fn arm_loss_timer(&mut self, receiver: ReceiverIndex) {
         let loss_after = self.ledger.path(receiver).loss_after();
+        let open = self.ledger.receivers[receiver.0].log.oldest_open();
         let outbox = &mut self.outboxes[receiver.0];
         // At the end of time nothing can be waited for: a timer set there would be due again at once, for ever.
-        let planned = outbox.oldest_open().map(|sent| sent + loss_after).filter(|at| *at < GlobalTime::MAX);
+        let planned = open.map(|sent| sent + loss_after).filter(|at| *at < GlobalTime::MAX);
         let Some(at) = planned else { return };
         if outbox.loss_timer.is_none_or(|planned| at + LOSS_TIMER_SLACK < planned) {
             outbox.loss_timer = Some(at);
@@ -261,20 +247,21 @@ impl Sender {
         }
     }
 
-    /// Sees to everything that counts as lost by now.
+    /// Sees to everything that counts as lost by now, and brings the books up to date.
     pub(super) fn find_losses(&mut self, receiver: ReceiverIndex) {
         let path = self.ledger.path(receiver);
         let (loss_after, reordering) = (path.loss_after(), path.reordering());
-        while let Some((number, sent)) = self.outboxes[receiver.0].next_lost(self.now, loss_after, reordering) {
+        let now = self.now;
+        while let Some((number, sent)) = self.ledger.receivers[receiver.0].log.next_lost(now, loss_after, reordering) {
             self.events.push(SenderEvent::DatagramLost { to: self.ledger.host(receiver) });
-            for index in self.outboxes[receiver.0].carried(number) {
-                if let Some(carried) = self.outboxes[receiver.0].carried_at(index) {
+            self.ledger.miss(receiver, number, Fate::Lost);
+            for index in self.ledger.receivers[receiver.0].log.carried(number) {
+                if let Some(carried) = self.ledger.receivers[receiver.0].log.carried_at(index) {
                     self.lose(receiver, carried, sent);
                 }
             }
         }
-        let memory = self.ledger.path(receiver).memory(self.ledger.terms.history);
-        self.outboxes[receiver.0].forget(self.now - memory);
+        self.ledger.settle(receiver, now);
         self.arm_loss_timer(receiver);
     }
 
@@ -283,13 +270,9 @@ impl Sender {
         match carried {
             Carried::Farewell(farewell) => self.push(receiver, Outgoing::Farewell(farewell)),
             Carried::Vector { entity, number } => {
-                if self.ledger.entity_id(entity).is_none() {
-                    return;
-                }
-                self.ledger.book_mut(entity, receiver).record_untaken(number, sent);
-                self.ledger.note_sent(entity, receiver);
-                let settled = Settled { entity, receiver, vector: number, sent, arrival: None, late: false };
-                self.policy.settled(&self.ledger, &settled);
+                self.ledger.lose(entity, receiver, number);
+                self.ledger.forget_baseline(entity, receiver);
+                self.note_missed(entity, receiver, number, sent);
                 self.queue_newest(entity, receiver, true);
             }
         }
@@ -299,20 +282,21 @@ impl Sender {
         match carried {
             Carried::Farewell(farewell) => self.push(receiver, Outgoing::Farewell(farewell)),
             Carried::Vector { entity, number } => {
-                if self.ledger.entity_id(entity).is_none() {
-                    return;
-                }
-                let pair = self.ledger.book_mut(entity, receiver);
-                let nothing_newer = pair.record_loss(number, sent);
-                let left_with_nothing = pair.reference().is_none();
-                self.ledger.note_sent(entity, receiver);
-                let settled = Settled { entity, receiver, vector: number, sent, arrival: None, late: false };
-                self.policy.settled(&self.ledger, &settled);
+                let nothing_newer = self.ledger.lose(entity, receiver, number);
+                let left_with_nothing = self.ledger.desk(entity, receiver).sent.is_none();
+                self.note_missed(entity, receiver, number, sent);
                 let resends = self.resend_lost && (left_with_nothing || !self.policy.makes_up_for_losses());
                 if nothing_newer && resends {
                     self.queue_newest(entity, receiver, true);
                 }
             }
+        }
+    }
+
+    fn note_missed(&mut self, entity: EntityIndex, receiver: ReceiverIndex, vector: VectorNumber, sent: GlobalTime) {
+        if self.policy.wants_settled() {
+            let settled = Settled { entity, receiver, vector, sent, arrival: None, late: false };
+            self.policy.settled(&self.ledger, &settled);
         }
     }
 
@@ -337,7 +321,6 @@ struct Written {
     tick: i64,
     /// Stands for what it says.
     digest: u64,
-    carried: Carried,
 }
 
 /// The nonce of a datagram: 12 bits.

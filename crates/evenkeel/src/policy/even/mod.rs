@@ -461,6 +461,10 @@ impl Policy for Even {
         true
     }
 
+    fn wants_settled(&self) -> bool {
+        true
+    }
+
     fn settled(&mut self, _ledger: &Ledger, settled: &Settled) {
         self.standing.settled(settled);
         if settled.arrival.is_none() {

@@ -16,13 +16,6 @@ pub(crate) struct Flight {
     pub(crate) fate: Fate,
 }
 
-impl Flight {
-    /// Whether it counts as lost.
-    pub(crate) fn is_lost(&self) -> bool {
-        self.fate == Fate::Lost
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     InFlight,
@@ -52,7 +45,7 @@ pub(crate) struct Flights {
 }
 
 /// More flights than this are never kept per entity and receiver, however long the history asked for.
-pub(super) const MAX_FLIGHTS: usize = 128;
+pub(super) const MAX_FLIGHTS: usize = 4_096;
 
 /// So many flights are kept in place.
 const RECENT: usize = 7;
@@ -419,11 +412,4 @@ impl Flights {
         self.open = self.older.iter().filter(|f| f.fate == Fate::InFlight).count() as u32;
         self.ordered = self.older.iter().zip(self.older.iter().skip(1)).all(|(a, b)| a.vector <= b.vector);
     }
-
-    pub(crate) fn heap_bytes(&self) -> usize {
-        self.older.capacity() * size_of::<Flight>()
-    }
 }
-
-#[cfg(test)]
-mod tests;
