@@ -21,7 +21,7 @@ const END: GlobalTime = GlobalTime::from_millis(14_000);
 const LATE_END: GlobalTime = GlobalTime::from_millis(76_000);
 /// How often the world looks once it is quiet.
 const QUIET_FRAME: Duration = Duration::from_millis(40);
-/// What a receiver forgot may be missed for so long: many round trips with most datagrams lost.
+/// What a receiver forgot may be missed for so long after it is spoken of again: many round trips with most datagrams lost.
 const HEALS_WITHIN: Duration = Duration::from_secs(5);
 /// Books are looked at after every so many frames.
 const BOOKS_EVERY: u64 = 16;
@@ -46,8 +46,8 @@ struct Client {
 struct Forgotten {
     entity: EntityId,
     at: GlobalTime,
-    /// Whether its sender has spoken of it since: one that has not cannot know.
-    spoken_of: bool,
+    /// When its sender first spoke of it again: until then it cannot know.
+    spoken_of: Option<GlobalTime>,
 }
 
 struct Subject {
@@ -240,7 +240,7 @@ impl<'a> Scenario<'a> {
         // Whatever has gone must stay remembered as gone: late vectors would bring it back.
         if client.receiver.owner(EntityId(entity)).is_some() {
             client.receiver.discard(EntityId(entity));
-            client.forgot.push(Forgotten { entity: EntityId(entity), at: self.now, spoken_of: false });
+            client.forgot.push(Forgotten { entity: EntityId(entity), at: self.now, spoken_of: None });
         }
     }
 
@@ -337,12 +337,12 @@ impl<'a> Scenario<'a> {
 
     fn see_who_is_spoken_of(&mut self) {
         for (host, client) in &mut self.clients {
-            for forgotten in client.forgot.iter_mut().filter(|forgotten| !forgotten.spoken_of) {
+            for forgotten in client.forgot.iter_mut().filter(|forgotten| forgotten.spoken_of.is_none()) {
                 let Some(subject) = self.subjects.get(&forgotten.entity.0) else { continue };
                 let ledger = self.senders[subject.owner].ledger();
                 let receiver = ledger.receiver(HostId(*host)).unwrap();
                 let sent = ledger.entity(forgotten.entity).and_then(|entity| ledger.pair(entity, receiver).last_sent());
-                forgotten.spoken_of = sent.is_some_and(|(_, sent)| sent > forgotten.at);
+                forgotten.spoken_of = sent.map(|(_, sent)| sent).filter(|sent| *sent > forgotten.at);
             }
         }
     }
@@ -406,7 +406,7 @@ impl<'a> Scenario<'a> {
         let exported = vector.motion.position_at(shown.since(vector.generated).as_secs_f64());
         let pair = ledger.pair(index, ledger.receiver(HostId(host)).unwrap());
         let forgotten = client.forgot.iter().rfind(|forgotten| forgotten.entity == entity);
-        if forgotten.is_some_and(|forgotten| !forgotten.spoken_of) {
+        if forgotten.is_some_and(|forgotten| forgotten.spoken_of.is_none()) {
             return;
         }
         match client.receiver.place(entity, self.now) {
@@ -427,8 +427,8 @@ impl<'a> Scenario<'a> {
 impl Client {
     /// Whether a datagram may be refused: it is of an earlier acquaintance, or speaks of what was forgotten just now.
     fn excuses(&self, meeting: u32, from: HostId, error: &ReceiverError, now: GlobalTime) -> bool {
-        let forgot =
-            |entity: &EntityId| self.forgot.iter().any(|f| f.entity == *entity && now.since(f.at) < HEALS_WITHIN);
+        let heals = |f: &Forgotten| f.spoken_of.is_none_or(|spoken_of| now.since(spoken_of) < HEALS_WITHIN);
+        let forgot = |entity: &EntityId| self.forgot.iter().any(|f| f.entity == *entity && heals(f));
         meeting != self.meetings[from.0 as usize]
             || matches!(error, ReceiverError::Datagram(DatagramError::NoBaseline(entity)) if forgot(entity))
     }
