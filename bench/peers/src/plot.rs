@@ -1,9 +1,10 @@
 //! One picture of a run: errors over bytes, and what serving costs.
 
+use crate::cost::Cost;
 use crate::equal::{Curve, Findings, Point};
-use crate::load::{Cost, Scenario};
 use crate::machine;
 use crate::report::{Report, Shown};
+use crate::scenario::Scenario;
 use crate::svg::{Axis, Canvas, Frame, Pen, short};
 use crate::verdict::Figure;
 

@@ -1,8 +1,9 @@
 //! What was aimed at, and what came of it: also where it is missed.
 
+use crate::cost::Cost;
 use crate::equal::{Findings, Fit, Point};
 use crate::lineup::{Ours, hertz};
-use crate::load::{Cost, Scenario};
+use crate::scenario::Scenario;
 
 /// One target.
 #[derive(Clone, Debug)]
@@ -114,10 +115,13 @@ mod tests {
             scenario: Scenario::AllDue,
             median: mean,
             mean,
+            p99: mean,
+            longest: mean,
             nanos_per_pair: mean,
             bytes_per_second: 0.0,
             bytes_per_second_back: 0.0,
             bytes_per_update: Some(mean),
+            heap_per_pair: None,
         };
         let costs = [cost("one", 3.0), cost("other", 2.5), cost("other, quantised", 0.1), cost("Evenkeel", 1.0)];
         let [cpu, bytes] = &of_costs(&costs)[..] else { panic!() };
