@@ -9,7 +9,7 @@ use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use bevy_transform::prelude::*;
 use bytes::Bytes;
 use evenkeel::wire::Format;
-use evenkeel::{Attitude, EntityId, GlobalTime, Instant, MotionKind, Pose, Threshold, Vec3};
+use evenkeel::{Attitude, Duration, EntityId, GlobalTime, Instant, MotionKind, Pose, Threshold, Vec3};
 use evenkeel_bevy::prelude::*;
 use evenkeel_net::hub::{Connection, What};
 use evenkeel_net::seat::{Seat, SeatEvent, ToSend};
@@ -88,9 +88,9 @@ fn components(pose: &Pose) -> (Transform, Moving) {
 }
 
 impl InBevy {
-    /// A server's app with connected players.
-    pub fn new(receivers: usize, threshold: Threshold) -> Result<Self> {
-        let config = HubConfig { format: Format::bzflag(), max_datagram: MAX_SIZE, ..HubConfig::default() };
+    /// A server's app with connected players, whose books reach back as far as `history`.
+    pub fn new(receivers: usize, threshold: Threshold, history: Duration) -> Result<Self> {
+        let config = HubConfig { format: Format::bzflag(), max_datagram: MAX_SIZE, history, ..HubConfig::default() };
         let mut server = App::new();
         server
             .add_plugins((TimePlugin, EvenkeelPlugin::flat()))

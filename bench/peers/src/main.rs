@@ -1,12 +1,16 @@
 //! Evenkeel beside bevy_replicon and lightyear: the same work, measured in one run. `README.md` says what, how, and how
 //! fair it is.
 
+mod connections;
 mod contender;
+mod cost;
 mod crowd;
+mod entrant;
 mod equal;
 mod evenkeel_bevy;
 mod evenkeel_heart;
 mod games;
+mod held;
 mod lightyear_peer;
 mod lineup;
 mod load;
@@ -16,14 +20,15 @@ mod parts;
 mod plot;
 mod replicon;
 mod report;
+mod scenario;
 mod svg;
+mod told;
 mod tracks;
 mod verdict;
 
 use anyhow::{Context, Result, ensure};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use equal::Arena;
-use evenkeel::GlobalTime;
 use games::{Game, Named};
 use lineup::{VARIANTS, Variant};
 use report::{Report, Shown};
@@ -130,10 +135,13 @@ fn run(arguments: &Arguments, named: Vec<Named>) -> Result<()> {
     let size = load::Size { entities: 1_000, receivers: 32, ticks, block: arguments.block };
     let (mut costs, mut verdicts) = (Vec::new(), Vec::new());
     if wanted(Half::Load) {
-        let mut entrants = lineup::entrants(size.receivers, GlobalTime::from_millis(1_000))?;
-        entrants.retain(|entrant| arguments.wants(entrant.name));
-        ensure!(!entrants.is_empty(), "nobody's name contains `{}`", arguments.who);
-        costs = load::run(&mut entrants, &size, &|step| eprintln!("serving: {step}"))?;
+        let enter = |connections, now| {
+            let mut entrants = lineup::entrants(size.receivers, connections, now)?;
+            entrants.retain(|entrant| arguments.wants(entrant.name));
+            ensure!(!entrants.is_empty(), "nobody's name contains `{}`", arguments.who);
+            Ok(entrants)
+        };
+        costs = load::run(&enter, &size, &|step| eprintln!("serving: {step}"))?;
         verdicts.extend(verdict::of_costs(&costs));
     }
     let paths = evenkeel_lab::experiment::paths(&DELAYS, JITTER, LOSS);

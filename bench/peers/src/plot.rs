@@ -1,9 +1,10 @@
 //! One picture of a run: errors over bytes, and what serving costs.
 
+use crate::cost::Cost;
 use crate::equal::{Curve, Findings, Point};
-use crate::load::{Cost, Scenario};
 use crate::machine;
 use crate::report::{Report, Shown};
+use crate::scenario::Scenario;
 use crate::svg::{Axis, Canvas, Frame, Pen, short};
 use crate::verdict::Figure;
 
@@ -44,8 +45,9 @@ fn pen(name: &str) -> Pen {
 
 /// The picture.
 pub fn draw(report: &Report) -> String {
-    let rows = report.shown.len().max(1) as f64;
-    let mut canvas = Canvas::new(WIDTH, HEIGHT + rows * ROW);
+    let rows = report.shown.len() as f64;
+    let below = if report.costs.is_empty() { 0.0 } else { 2.0 * ROW };
+    let mut canvas = Canvas::new(WIDTH, HEIGHT + rows * ROW + below);
     canvas.text((64.0, 38.0), "head", "Evenkeel beside bevy_replicon and lightyear");
     let versions = machine::versions().iter().map(|(name, version)| format!("{name} {version}")).collect::<Vec<_>>();
     canvas.text(
@@ -71,7 +73,7 @@ pub fn draw(report: &Report) -> String {
         legend(&mut canvas, findings, 110.0 + rows * ROW);
     }
     if !report.costs.is_empty() {
-        bars(&mut canvas, Frame { width: 755.0, ..panel(0.0, rows) }, report);
+        serving(&mut canvas, |row| Frame { width: 755.0, ..panel(0.0, rows + row) }, report);
     }
     canvas.finish()
 }
@@ -108,34 +110,43 @@ fn legend(canvas: &mut Canvas, findings: &Findings, top: f64) {
     }
 }
 
-fn bars(canvas: &mut Canvas, frame: Frame, report: &Report) {
-    let cost = |cost: &Cost| cost.mean * 1e3;
-    let y = Axis::about(report.costs.iter().map(cost).chain([0.1]));
-    let (entities, receivers) = (report.size.entities, report.size.receivers);
-    canvas.text(
-        (frame.x, frame.y - 14.0),
-        "title",
-        &format!("Server CPU per tick, ms (mean): {entities} entities, {receivers} receivers"),
-    );
+/// A panel of bars: a group for each of these scenarios, a bar for each contender.
+fn bars(canvas: &mut Canvas, frame: Frame, report: &Report, title: &str, groups: &[Scenario], of: fn(&Cost) -> f64) {
+    let here = |scenario| report.costs.iter().filter(move |cost| cost.scenario == scenario);
+    let y = Axis::about(groups.iter().flat_map(|scenario| here(*scenario)).map(of));
+    canvas.text((frame.x, frame.y - 14.0), "title", title);
     canvas.levels(frame, y);
-    let room = frame.width / Scenario::ALL.len() as f64;
-    for (group, scenario) in Scenario::ALL.into_iter().enumerate() {
+    let room = frame.width / groups.len() as f64;
+    for (group, &scenario) in groups.iter().enumerate() {
         let left = frame.x + room * group as f64;
-        let these: Vec<&Cost> = report.costs.iter().filter(|cost| cost.scenario == scenario).collect();
+        let these: Vec<&Cost> = here(scenario).collect();
         let width = room * 0.86 / these.len().max(1) as f64;
         for (n, one) in these.iter().enumerate() {
-            let (x, height) = (left + room * 0.07 + width * n as f64, Canvas::height_of(frame, y, cost(one)));
+            let (x, height) = (left + room * 0.07 + width * n as f64, Canvas::height_of(frame, y, of(one)));
             let top = frame.y + frame.height - height;
             canvas.bar(Frame { x, y: top, width: width - 3.0, height }, BARS[n % BARS.len()]);
-            canvas.text(
-                (x + (width - 3.0) / 2.0, top - 4.0),
-                "value middle",
-                &short((cost(one) * 100.0).round() / 100.0),
-            );
+            canvas.text((x + (width - 3.0) / 2.0, top - 4.0), "value middle", &value(of(one)));
         }
         canvas.text((left + room / 2.0, frame.y + frame.height + 18.0), "name middle", scenario.name());
     }
-    bar_names(canvas, frame, report);
+}
+
+/// What is written on a bar, short enough for its width.
+fn value(value: f64) -> String {
+    if value >= 1000.0 { format!("{:.1}k", value / 1000.0) } else { short((value * 100.0).round() / 100.0) }
+}
+
+/// The three panels of what serving costs, one beneath the other.
+fn serving(canvas: &mut Canvas, panel: impl Fn(f64) -> Frame, report: &Report) {
+    let (due, others): (Vec<_>, Vec<_>) = Scenario::ALL.into_iter().partition(|scenario| scenario.is_all_due());
+    let lockstep = [&due[..1], &others[..]].concat();
+    let size = format!("{} entities, {} receivers", report.size.entities, report.size.receivers);
+    let mean = |cost: &Cost| cost.mean * 1e3;
+    bars(canvas, panel(0.0), report, &format!("Server CPU per tick, ms (mean): {size}"), &lockstep, mean);
+    bars(canvas, panel(1.0), report, "Server CPU per tick, ms (mean), everything due, by delay and loss", &due, mean);
+    let heap = |cost: &Cost| cost.heap_per_pair.unwrap_or(f64::NAN);
+    bars(canvas, panel(2.0), report, "Heap of the server, bytes per entity and receiver, everything due", &due, heap);
+    bar_names(canvas, panel(2.0), report);
 }
 
 fn bar_names(canvas: &mut Canvas, frame: Frame, report: &Report) {

@@ -145,8 +145,11 @@ impl Contender for Replicon {
 
     fn serve(&mut self, now: GlobalTime) -> Result<()> {
         self.server.update();
-        let tick = self.server.world().resource::<ServerTick>().get();
-        self.ticks.entry(tick).or_insert(now);
+        // Only this needs it, and a server's memory is counted.
+        if self.setup.shows == Shows::SinceTick {
+            let tick = self.server.world().resource::<ServerTick>().get();
+            self.ticks.entry(tick).or_insert(now);
+        }
         Ok(())
     }
 

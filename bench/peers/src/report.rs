@@ -1,10 +1,12 @@
 //! What was found, for people and for programs.
 
+use crate::cost::Cost;
 use crate::equal::{Curve, Findings, Fit, Match, Point};
 use crate::games::{self, Game};
 use crate::lineup::{Ours, Variant, hertz};
-use crate::load::{Cost, Scenario, Size};
+use crate::load::Size;
 use crate::machine;
+use crate::scenario::Scenario;
 use crate::tracks::{Ground, Outcome};
 use crate::verdict::Verdict;
 use evenkeel_lab::report::Sheet;
@@ -16,7 +18,8 @@ use serde_json::{Map, Value, json};
 const JSON_VERSION: u32 = 1;
 
 /// How to read the tables.
-const NOTE: &str = "CPU is the server's thread time per tick; ns per pair is the mean for each entity and receiver. \
+const NOTE: &str = "CPU is the server's thread time per tick: median, mean, 99th percentile, longest. A pair is an entity \
+    and a receiver; heap/pair is the most bytes that a server held at the end of a tick, per pair. \
     Bytes are per second and receiver, those on the wire with 28 for IPv4 and UDP in every datagram; bytes are equal \
     within 2 %, but where a star says that ours has no setting that sends so many, or so few. Errors are in metres, or in \
     the units of the traces that were named; \
@@ -80,21 +83,25 @@ impl Report {
 
     fn cost_table(&self, scenario: Scenario) -> Exhibit {
         let Size { entities, receivers, ticks, .. } = self.size;
-        let head = ["", "CPU ms, median", "mean", "ns per pair", "kB/s", "kB/s back", "B per update"];
+        let head = ["", "median", "mean", "p99", "longest", "ns/pair", "kB/s", "back", "B/update", "heap/pair"];
         let row = |cost: &Cost| {
             vec![
                 cost.name.to_owned(),
                 format!("{:.2}", cost.median * 1e3),
                 format!("{:.2}", cost.mean * 1e3),
+                format!("{:.2}", cost.p99 * 1e3),
+                format!("{:.2}", cost.longest * 1e3),
                 format!("{:.0}", cost.nanos_per_pair),
                 format!("{:.1}", cost.bytes_per_second / 1e3),
                 format!("{:.1}", cost.bytes_per_second_back / 1e3),
                 cost.bytes_per_update.map_or("-".into(), |bytes| format!("{bytes:.1}")),
+                cost.heap_per_pair.map_or("-".into(), |bytes| format!("{bytes:.0}")),
             ]
         };
         let rows = self.costs.iter().filter(|cost| cost.scenario == scenario).map(row).collect();
         let what = scenario.name();
-        table(format!("Serving {entities} entities to {receivers} receivers, {what}, {ticks} ticks"), &head, rows)
+        let title = format!("Serving {entities} entities to {receivers} receivers, {what}: CPU ms of {ticks} ticks");
+        table(title, &head, rows)
     }
 
     /// The recordings, their units, and which of them tuned what.
@@ -205,10 +212,13 @@ fn cost_to_json(cost: &Cost) -> Value {
         "scenario": cost.scenario.name(),
         "cpu_ms_median": cost.median * 1e3,
         "cpu_ms_mean": cost.mean * 1e3,
+        "cpu_ms_p99": cost.p99 * 1e3,
+        "cpu_ms_longest": cost.longest * 1e3,
         "ns_per_pair": cost.nanos_per_pair,
         "bytes_per_second": cost.bytes_per_second,
         "bytes_per_second_back": cost.bytes_per_second_back,
         "bytes_per_update": cost.bytes_per_update,
+        "heap_bytes_per_pair": cost.heap_per_pair,
     })
 }
 
