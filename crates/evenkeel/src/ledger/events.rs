@@ -2,19 +2,41 @@
 
 use super::log::Flight;
 use super::pair::Context;
-use super::{Carried, ClockRule, EntityBook, EntityIndex, Fate, Ledger, ReceiverBook, ReceiverIndex};
+use super::sheets::{Item, SheetId};
+use super::{At, Carried, EntityIndex, Fate, Ledger, ReceiverBook, ReceiverIndex};
 use crate::ids::VectorNumber;
 use crate::time::GlobalTime;
 
-/// With fewer receivers, integrals are not worth keeping for others. They are where that is compared.
-const ENOUGH_TO_SHARE: usize = if cfg!(any(test, evenkeel_oracle)) { 1 } else { 4 };
-
 impl Ledger {
-    /// A vector leaves for a receiver, in the next datagram.
+    /// A vector leaves for a receiver, in the next datagram, with what is on a sheet already.
     #[inline]
-    pub(crate) fn send(&mut self, entity: EntityIndex, receiver: ReceiverIndex, number: VectorNumber, now: GlobalTime) {
+    pub(crate) fn send(
+        &mut self,
+        entity: EntityIndex,
+        receiver: ReceiverIndex,
+        number: VectorNumber,
+        sheet: SheetId,
+        now: GlobalTime,
+    ) {
+        let to = &mut self.receivers[receiver.0];
+        let at = At { number: to.log.next_number(), slot: self.sheets.items(sheet).len() as u16 };
+        let before = to.pairs[entity.0].before(at.number);
+        self.sheets.push(sheet, Item { place: entity.0 as u32, vector: Some(number), before });
+        self.send_at(entity, receiver, number, at, now);
+    }
+
+    /// A vector leaves for a receiver, in the next datagram, and stands on that one's sheet already.
+    #[inline]
+    pub(crate) fn send_at(
+        &mut self,
+        entity: EntityIndex,
+        receiver: ReceiverIndex,
+        number: VectorNumber,
+        at: At,
+        now: GlobalTime,
+    ) {
         let (book, to) = (&mut self.entities[entity.0], &mut self.receivers[receiver.0]);
-        to.pairs[entity.0].send(entity, number, now, &mut to.log);
+        to.pairs[entity.0].send(number, now, at, &to.log);
         let desk = &mut book.desks[receiver.0];
         desk.sent = desk.sent.max(Some(number));
         if desk.queued == Some(number) {
@@ -27,19 +49,34 @@ impl Ledger {
         self.tell_oracle_of_send(entity, receiver, number, now);
     }
 
+    /// What a receiver was sent there; nothing if nobody speaks of it any more.
+    pub(crate) fn carried_at(&self, receiver: ReceiverIndex, at: At) -> Option<Carried> {
+        let ReceiverBook { log, pairs, .. } = &self.receivers[receiver.0];
+        let about = |carried: &Carried| match carried {
+            Carried::Vector { entity, .. } => pairs[entity.0].is_about(at.number),
+            Carried::Farewell(_) => true,
+        };
+        log.carried_at(at, &self.sheets).filter(about)
+    }
+
     /// A receipt: a datagram arrived, and receivers may build upon what it carried or not. Answers what had been believed of it.
     pub(crate) fn arrive(&mut self, receiver: ReceiverIndex, datagram: u64, arrival: GlobalTime, taken: bool) -> Fate {
         #[cfg(any(test, evenkeel_oracle))]
         self.tell_oracle_of_fate(receiver, datagram, Fate::Arrived, (arrival, taken));
-        let Self { entities, receivers, terms, .. } = self;
+        let Self { entities, receivers, sheets, terms, .. } = self;
         let ReceiverBook { log, pairs, path, lag, .. } = &mut receivers[receiver.0];
         let (before, mut late) = (log.fate(datagram), false);
-        for index in log.carried(datagram) {
-            let Some(Carried::Vector { entity, number }) = log.carried_at(index) else { continue };
-            let book = &mut entities[entity.0];
-            let context = Context { entity, exported: &book.exported, log, path, lag, terms };
-            let flight = Flight { vector: number, sent: arrival, arrival, fate: Fate::Arrived, index };
-            let pair = &mut pairs[entity.0];
+        let items = log.sheet(datagram).map_or(&[][..], |(_, sheet)| sheets.items(sheet));
+        for item in items {
+            let Some((entity, number)) = item.vector.map(|number| (EntityIndex(item.place as usize), number)) else {
+                continue;
+            };
+            let (book, pair) = (&mut entities[entity.0], &mut pairs[entity.0]);
+            if !pair.is_about(datagram) {
+                continue;
+            }
+            let context = Context { exported: &book.exported, log, sheets, path, lag, terms };
+            let flight = Flight { vector: number, sent: arrival, arrival, fate: Fate::Arrived, at: At::default() };
             let (start, _) = pair.timing(&flight, context);
             pair.arrived(number, start, taken);
             late |= pair.is_closed_after(start, context);
@@ -59,12 +96,11 @@ impl Ledger {
     #[cold]
     fn correct(&mut self, receiver: ReceiverIndex, datagram: u64, before: Fate, arrival: GlobalTime) {
         let carried = self.receivers[receiver.0].log.carried(datagram);
-        for index in carried.clone() {
-            let ReceiverBook { log, lag, .. } = &self.receivers[receiver.0];
-            let Some(Carried::Vector { entity, .. }) = log.carried_at(index) else { continue };
-            let same =
-                |later| matches!(log.carried_at(later), Some(Carried::Vector { entity: other, .. }) if other == entity);
-            let (twice, from) = ((index + 1..carried.end).any(same), lag.shown(arrival));
+        for (index, at) in carried.clone().enumerate() {
+            let Some(Carried::Vector { entity, .. }) = self.carried_at(receiver, at) else { continue };
+            let same = |later| matches!(self.carried_at(receiver, later), Some(Carried::Vector { entity: other, .. }) if other == entity);
+            let twice = carried.clone().skip(index + 1).any(same);
+            let from = self.receivers[receiver.0].lag.shown(arrival);
             let (pair, context) = self.split(entity, receiver);
             if twice || !pair.is_closed_after(from, context) {
                 continue;
@@ -99,41 +135,5 @@ impl Ledger {
         self.book_mut(entity, receiver).forget_baseline();
         #[cfg(any(test, evenkeel_oracle))]
         self.oracle.forget_baseline((entity.0, receiver.0));
-    }
-
-    /// Puts into a receiver's books what is known for certain by now, and forgets what nobody will ask about.
-    pub(crate) fn settle(&mut self, receiver: ReceiverIndex, now: GlobalTime) {
-        let Self { entities, receivers, terms, .. } = self;
-        let shared = receivers.len() >= ENOUGH_TO_SHARE;
-        let ReceiverBook { log, pairs, path, lag, .. } = &mut receivers[receiver.0];
-        let frontier = log.oldest_open().map_or(now, |sent| sent.min(now)).min(terms.tick_before(now));
-        let shown = lag.shown(frontier);
-        // Nothing is generated after it is sent. By the other rules it counts from its arrival.
-        let global = terms.placing.rule == ClockRule::Global;
-        let (datagrams, ordered) = log.settleable(frontier, |sent, at| if global { sent } else { at } <= shown);
-        let arrived = |number: &u64| log.fate(*number) == Fate::Arrived;
-        for index in datagrams.clone().filter(arrived).filter(|_| terms.books).flat_map(|number| log.carried(number)) {
-            let Some(Carried::Vector { entity, .. }) = log.carried_at(index) else { continue };
-            let Some(flight) = log.flight(index) else { continue };
-            let EntityBook { exported, rows, .. } = &mut entities[entity.0];
-            let context = Context { entity, exported, log, path, lag, terms };
-            if ordered {
-                pairs[entity.0].take_effect(flight, context, shared.then_some(rows));
-            } else {
-                pairs[entity.0].close_to(context, shown);
-            }
-        }
-        log.settled(datagrams.end);
-        let horizon = now - path.memory(terms.history);
-        while let Some(oldest) = log.forgettable(horizon, lag.shown(horizon), entities.len()) {
-            for index in log.carried(oldest) {
-                let (Some(Carried::Vector { entity, .. }), Some(flight)) = (log.carried_at(index), log.flight(index))
-                else {
-                    continue;
-                };
-                pairs[entity.0].forget(flight);
-            }
-            log.forget_oldest();
-        }
     }
 }

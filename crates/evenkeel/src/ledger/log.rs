@@ -1,10 +1,12 @@
 //! What was sent to one receiver, datagram by datagram: what receipts and losses are about.
 //!
-//! A datagram's fate is known at once for all that it carried. So there is one entry with times and fate per datagram, and per vector
-//! only which one it is and where the same entity's vector before it is: a chain for everybody who asks about one entity.
+//! A datagram's fate is known at once for all that it carried. So there is one entry with times and fate per datagram; what it carried
+//! stands on a sheet, which receivers share that were sent the same. Each vector on it tells where the same entity's vector before it is:
+//! a chain for everybody who asks about one entity.
 
 use super::EntityIndex;
-use crate::ids::{EntityId, VectorNumber};
+use super::sheets::{Before, Farewell, Item, SheetId, Sheets};
+use crate::ids::VectorNumber;
 use crate::time::{Duration, GlobalTime};
 use crate::wire::datagram::widen;
 use alloc::collections::VecDeque;
@@ -41,34 +43,36 @@ struct Datagram {
     sent: GlobalTime,
     /// When it arrived, once that is known.
     arrival: GlobalTime,
-    /// The running number of the first thing it carried.
-    first: u64,
-    count: u32,
+    sheet: SheetId,
+    /// How many things it carried.
+    count: u16,
     fate: Fate,
 }
 
-/// One thing in a datagram.
-#[derive(Clone, Copy, Debug)]
-struct Item {
-    /// Which entity; or, where there is no vector, which farewell by the low bits of its running number; or [`NOTHING`].
-    place: u32,
-    vector: Option<VectorNumber>,
-    /// The low bits of the datagram's number.
-    datagram: u32,
-    /// The low bits of the running number of the same entity's vector before it. It may have been forgotten.
-    before: u32,
+/// Where something was carried: in which datagram, and which of its things it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct At {
+    pub(crate) number: u64,
+    pub(crate) slot: u16,
 }
 
-/// The place of what is no longer spoken of.
-const NOTHING: u32 = u32::MAX;
-
-/// What a receiver is told when an entity is gone, or out of its scope.
+/// The same in less space, by the low bits of the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Farewell {
-    pub(crate) entity: EntityId,
-    pub(crate) epoch: u32,
-    /// That of the last vector there was.
-    pub(crate) tick: i64,
+pub(crate) struct Link {
+    number: u32,
+    pub(crate) slot: u16,
+}
+
+impl Link {
+    pub(crate) fn new(number: u64, slot: u16) -> Self {
+        Self { number: number as u32, slot }
+    }
+
+    /// Where that is as seen from a datagram sent later.
+    #[inline]
+    pub(crate) fn before(self, number: u64) -> Before {
+        Before::new((number as u32).wrapping_sub(self.number), self.slot)
+    }
 }
 
 /// Something that a datagram carried.
@@ -76,6 +80,15 @@ pub(crate) struct Farewell {
 pub(crate) enum Carried {
     Vector { entity: EntityIndex, number: VectorNumber },
     Farewell(Farewell),
+}
+
+impl Carried {
+    fn read(sheets: &Sheets, sheet: SheetId, item: &Item) -> Option<Self> {
+        match item.vector {
+            Some(number) => Some(Self::Vector { entity: EntityIndex(item.place as usize), number }),
+            None => sheets.farewell(sheet, item).map(Self::Farewell),
+        }
+    }
 }
 
 /// One vector on its way to a receiver, or arrived there.
@@ -86,8 +99,8 @@ pub(crate) struct Flight {
     /// When it arrived, if it did.
     pub(crate) arrival: GlobalTime,
     pub(crate) fate: Fate,
-    /// The running number of what carried it.
-    pub(crate) index: u64,
+    /// What carried it.
+    pub(crate) at: At,
 }
 
 /// A receipt's claim, checked against what was really sent.
@@ -109,12 +122,8 @@ pub(crate) struct Log {
     datagrams: VecDeque<Datagram>,
     /// The number of the first of them.
     first_number: u64,
-    items: VecDeque<Item>,
-    /// The running number of the first of them.
-    first_item: u64,
-    farewells: VecDeque<Farewell>,
-    /// How many farewells were forgotten.
-    farewells_before: u64,
+    /// How many things they carried.
+    items: usize,
     /// Every datagram before this number has met its fate.
     open_from: u64,
     /// Every datagram before this number is in the books.
@@ -139,32 +148,10 @@ impl Log {
         self.newest_received = None;
     }
 
-    /// The running number that the next thing gets: no chain begins there yet.
-    pub(crate) fn next_item(&self) -> u32 {
-        (self.first_item + self.items.len() as u64) as u32
-    }
-
-    /// Notes a vector in the next datagram. Answers where the entity's chain begins from now on.
-    #[inline]
-    pub(crate) fn carry(&mut self, entity: EntityIndex, number: VectorNumber, before: u32) -> u32 {
-        let head = self.next_item();
-        let (place, datagram) = (entity.0 as u32, self.next_number() as u32);
-        self.items.push_back(Item { place, vector: Some(number), datagram, before });
-        head
-    }
-
-    /// Notes a farewell in the next datagram.
-    pub(crate) fn carry_farewell(&mut self, farewell: Farewell) {
-        let place = (self.farewells_before + self.farewells.len() as u64) as u32;
-        let (before, datagram) = (self.next_item(), self.next_number() as u32);
-        self.items.push_back(Item { place, vector: None, datagram, before });
-        self.farewells.push_back(farewell);
-    }
-
-    /// The next datagram leaves, with the last `count` things.
-    pub(crate) fn record(&mut self, sent: GlobalTime, count: u32) {
-        let first = self.first_item + self.items.len() as u64 - u64::from(count);
-        self.datagrams.push_back(Datagram { sent, arrival: GlobalTime::MAX, first, count, fate: Fate::Open });
+    /// The next datagram leaves, with what is on a sheet.
+    pub(crate) fn record(&mut self, sent: GlobalTime, sheet: SheetId, count: u16) {
+        self.items += usize::from(count);
+        self.datagrams.push_back(Datagram { sent, arrival: GlobalTime::MAX, sheet, count, fate: Fate::Open });
     }
 
     fn datagram(&self, number: u64) -> Option<&Datagram> {
@@ -211,74 +198,71 @@ impl Log {
         self.datagram(self.whole_number(low_number)).map(|datagram| datagram.sent)
     }
 
-    /// The running numbers of what a datagram carried, to be asked for one by one.
-    pub(crate) fn carried(&self, number: u64) -> Range<u64> {
-        self.datagram(number).map_or(0..0, |datagram| datagram.first..datagram.first + u64::from(datagram.count))
+    /// The places of what a datagram carried, to be asked for one by one.
+    pub(crate) fn carried(&self, number: u64) -> impl DoubleEndedIterator<Item = At> + Clone + use<> {
+        (0..self.datagram(number).map_or(0, |datagram| datagram.count)).map(move |slot| At { number, slot })
     }
 
-    fn item(&self, index: u64) -> Option<&Item> {
-        self.items.get(index.checked_sub(self.first_item)? as usize)
+    /// When a datagram was sent, and its sheet.
+    pub(crate) fn sheet(&self, number: u64) -> Option<(GlobalTime, SheetId)> {
+        self.datagram(number).map(|datagram| (datagram.sent, datagram.sheet))
     }
 
-    /// What was carried; nothing if nobody speaks of it any more.
+    /// When a datagram was sent, and when it arrived.
     #[inline]
-    pub(crate) fn carried_at(&self, index: u64) -> Option<Carried> {
-        let Item { place, vector, .. } = *self.item(index)?;
-        match vector {
-            Some(number) if place != NOTHING => Some(Carried::Vector { entity: EntityIndex(place as usize), number }),
-            Some(_) => None,
-            None => {
-                let running = place.wrapping_sub(self.farewells_before as u32);
-                self.farewells.get(running as usize).copied().map(Carried::Farewell)
-            }
-        }
+    pub(crate) fn times(&self, number: u64) -> Option<(GlobalTime, GlobalTime)> {
+        self.datagram(number).map(|datagram| (datagram.sent, datagram.arrival))
+    }
+
+    /// What was carried there.
+    pub(crate) fn carried_at(&self, at: At, sheets: &Sheets) -> Option<Carried> {
+        let sheet = self.datagram(at.number)?.sheet;
+        Carried::read(sheets, sheet, sheets.items(sheet).get(usize::from(at.slot))?)
     }
 
     /// The same as a flight, if it is a vector.
-    pub(crate) fn flight(&self, index: u64) -> Option<Flight> {
-        let item = self.item(index)?;
-        let number = self.first_number + u64::from(item.datagram.wrapping_sub(self.first_number as u32));
-        let Datagram { sent, arrival, fate, .. } = *self.datagram(number)?;
-        Some(Flight { vector: item.vector?, sent, arrival, fate, index })
+    #[inline]
+    pub(crate) fn flight(&self, at: At, sheets: &Sheets) -> Option<Flight> {
+        self.look(at, sheets).map(|(flight, _)| flight)
     }
 
-    /// The whole running number of a link in an entity's chain, if that is not forgotten.
-    fn link(&self, entity: EntityIndex, low: u32, below: u64) -> Option<u64> {
-        let index = self.first_item + u64::from(low.wrapping_sub(self.first_item as u32));
-        let item = self.item(index).filter(|_| index < below)?;
-        (item.place == entity.0 as u32 && item.vector.is_some()).then_some(index)
+    /// A flight, and where the same entity's vector before it is.
+    #[inline]
+    fn look(&self, at: At, sheets: &Sheets) -> Option<(Flight, Before)> {
+        let Datagram { sent, arrival, fate, sheet, .. } = *self.datagram(at.number)?;
+        let Item { vector, before, .. } = *sheets.items(sheet).get(usize::from(at.slot))?;
+        Some((Flight { vector: vector?, sent, arrival, fate, at }, before))
     }
 
-    /// Whether anything of an entity's chain is remembered.
-    pub(crate) fn remembers(&self, entity: EntityIndex, head: u32) -> bool {
-        self.link(entity, head, u64::MAX).is_some()
+    /// Where a link leads to, if that is remembered.
+    fn follow(&self, link: Link) -> Option<At> {
+        let number = self.first_number + u64::from(link.number.wrapping_sub(self.first_number as u32));
+        (number < self.next_number()).then_some(At { number, slot: link.slot })
+    }
+
+    /// Whether what a link leads to is remembered.
+    pub(crate) fn remembers(&self, head: Link) -> bool {
+        self.follow(head).is_some()
     }
 
     /// An entity's chain from `head` on: what was sent last comes first.
-    pub(crate) fn chain(&self, entity: EntityIndex, head: u32) -> impl Iterator<Item = Flight> + '_ {
-        let mut next = self.link(entity, head, u64::MAX);
+    #[inline]
+    pub(crate) fn chain<'a>(&'a self, head: Option<Link>, sheets: &'a Sheets) -> impl Iterator<Item = Flight> + 'a {
+        let mut next = head.and_then(|head| self.follow(head));
         core::iter::from_fn(move || {
-            let index = next?;
-            next = self.before(entity, index);
-            self.flight(index)
+            let at = next?;
+            let (flight, before) = self.look(at, sheets)?;
+            next = before.seen_from(at.number).map(|(number, slot)| At { number, slot });
+            Some(flight)
         })
     }
 
-    /// What comes after a link in an entity's chain.
+    /// The flight before another one of the same entity, if that is remembered.
     #[inline]
-    pub(crate) fn before(&self, entity: EntityIndex, index: u64) -> Option<u64> {
-        self.link(entity, self.item(index)?.before, index)
-    }
-
-    /// Nobody speaks of an entity's vectors any more.
-    pub(crate) fn void(&mut self, entity: EntityIndex, head: u32) {
-        let mut next = self.link(entity, head, u64::MAX);
-        while let Some(index) = next {
-            next = self.before(entity, index);
-            if let Some(item) = self.items.get_mut((index - self.first_item) as usize) {
-                item.place = NOTHING;
-            }
-        }
+    pub(crate) fn before(&self, at: At, sheets: &Sheets) -> Option<Flight> {
+        let (_, before) = self.look(at, sheets)?;
+        let (number, slot) = before.seen_from(at.number)?;
+        self.flight(At { number, slot }, sheets)
     }
 
     /// The oldest datagram that counts as lost. It has been without a receipt for `loss_after`, or it was overtaken: one sent more than
@@ -308,11 +292,9 @@ impl Log {
     }
 
     /// When the oldest datagram without a receipt among an entity's was sent.
-    pub(crate) fn oldest_open_of(&self, entity: EntityIndex, head: u32) -> Option<GlobalTime> {
-        let lately = self.chain(entity, head).take_while(|flight| {
-            // Nothing before the first open datagram is open.
-            self.datagram(self.open_from).is_some_and(|open| flight.index >= open.first)
-        });
+    pub(crate) fn oldest_open_of(&self, head: Option<Link>, sheets: &Sheets) -> Option<GlobalTime> {
+        // Nothing before the first open datagram is open.
+        let lately = self.chain(head, sheets).take_while(|flight| flight.at.number >= self.open_from);
         lately.filter(|flight| flight.fate == Fate::Open).last().map(|flight| flight.sent)
     }
 
@@ -355,7 +337,7 @@ impl Log {
     pub(crate) fn forgettable(&self, before: GlobalTime, shown: GlobalTime, entities: usize) -> Option<u64> {
         let oldest = self.datagrams.front().filter(|oldest| oldest.fate != Fate::Open)?;
         let too_many =
-            self.datagrams.len() > MAX_REMEMBERED || self.items.len() > MAX_PER_ENTITY * entities.max(LEAST_ENTITIES);
+            self.datagrams.len() > MAX_REMEMBERED || self.items > MAX_PER_ENTITY * entities.max(LEAST_ENTITIES);
         let past = match oldest.fate {
             Fate::Arrived => oldest.sent.max(oldest.arrival) <= shown,
             _ => oldest.sent < before,
@@ -363,22 +345,22 @@ impl Log {
         ((past || too_many) && self.is_settled(self.first_number)).then_some(self.first_number)
     }
 
-    /// Forgets the oldest datagram.
-    pub(crate) fn forget_oldest(&mut self) {
+    /// Forgets the oldest datagram, and with it its sheet if nobody else speaks of it.
+    pub(crate) fn forget_oldest(&mut self, sheets: &mut Sheets) {
         let Some(oldest) = self.datagrams.pop_front() else { return };
         self.first_number += 1;
-        for _ in 0..oldest.count {
-            if self.items.pop_front().is_some_and(|item| item.vector.is_none()) {
-                self.farewells.pop_front();
-                self.farewells_before += 1;
-            }
+        self.items -= usize::from(oldest.count);
+        sheets.release(oldest.sheet);
+    }
+
+    /// Forgets everything: its receiver has gone.
+    pub(crate) fn clear(&mut self, sheets: &mut Sheets) {
+        while !self.datagrams.is_empty() {
+            self.forget_oldest(sheets);
         }
-        self.first_item += u64::from(oldest.count);
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
         self.datagrams.capacity() * size_of::<Datagram>()
-            + self.items.capacity() * size_of::<Item>()
-            + self.farewells.capacity() * size_of::<Farewell>()
     }
 }

@@ -18,16 +18,19 @@ mod log;
 mod oracle;
 mod pair;
 mod rows;
+mod settle;
+mod sheets;
 
 pub use exported::{ClockRule, Placing, Vector};
 pub use fairness::{Fairness, FairnessCost, ReceiverFairness};
 pub use pair::{Reference, Relevance};
 
 pub(crate) use exported::Exported;
-pub(crate) use log::{Carried, Claim, Farewell, Fate, Log};
+pub(crate) use log::{At, Carried, Claim, Fate, Log};
 use pair::Context;
 pub(crate) use pair::{Desk, Held, Pair, Terms};
 use rows::Rows;
+pub(crate) use sheets::{Farewell, SheetId, Sheets};
 
 use crate::delay::PathEstimate;
 use crate::ids::{EntityId, HostId, VectorNumber};
@@ -79,6 +82,8 @@ pub(crate) struct ReceiverBook {
     /// The books of every place for an entity, also of those that are free. They stand in one row, because datagrams and receipts go
     /// from entity to entity.
     pub(crate) pairs: Vec<Pair>,
+    /// Whether there is news that is not in the books.
+    unsettled: bool,
     pub(crate) vectors: u64,
     pub(crate) bytes: u64,
     /// Errors and seconds of entities that are gone.
@@ -101,10 +106,15 @@ pub struct Ledger {
     lag: Lag,
     pub(crate) entities: Vec<EntityBook>,
     pub(crate) receivers: Vec<ReceiverBook>,
+    pub(crate) sheets: Sheets,
     pub(crate) spent: Spent,
     entity_index: HashMap<EntityId, usize>,
     receiver_index: HashMap<HostId, usize>,
     free: Vec<usize>,
+    /// Whether there is news of any receiver that is not in the books.
+    unsettled: bool,
+    /// Kept for its space.
+    ready: Vec<settle::Ready>,
     /// The same books, kept a second time to compare.
     #[cfg(any(test, evenkeel_oracle))]
     oracle: oracle::Oracle,
@@ -117,10 +127,13 @@ impl Ledger {
             terms,
             entities: Vec::new(),
             receivers: Vec::new(),
+            sheets: Sheets::default(),
             spent: Spent::default(),
             entity_index: HashMap::new(),
             receiver_index: HashMap::new(),
             free: Vec::new(),
+            unsettled: false,
+            ready: Vec::new(),
             #[cfg(any(test, evenkeel_oracle))]
             oracle: oracle::Oracle::default(),
         }
@@ -203,6 +216,7 @@ impl Ledger {
 
     /// Receivers extrapolate by another rule from now on. What is known of the time before is booked by the old one.
     pub(crate) fn set_rule(&mut self, rule: ClockRule, now: GlobalTime) {
+        self.settle(now);
         for entity in (0..self.entities.len()).map(EntityIndex) {
             self.close_entity(entity, now);
         }
@@ -227,6 +241,7 @@ impl Ledger {
         change: LagChange,
         now: GlobalTime,
     ) -> Result<(), LagError> {
+        self.settle(now);
         self.receivers[receiver.0].lag.change(change, now).map(|_| ())
     }
 
@@ -268,6 +283,7 @@ impl Ledger {
                 + r.log.heap_bytes()
         };
         size_of::<Self>()
+            + self.sheets.heap_bytes()
             + self.entities.capacity() * size_of::<EntityBook>()
             + self.receivers.capacity() * size_of::<ReceiverBook>()
             + self.entities.iter().map(entity).sum::<usize>()
@@ -285,6 +301,7 @@ impl Ledger {
             lag,
             pairs: self.entities.iter().map(|_| Pair::new(shown, &log)).collect(),
             log,
+            unsettled: false,
             vectors: 0,
             bytes: 0,
             past_error: SplitError::default(),
@@ -298,7 +315,8 @@ impl Ledger {
     }
 
     pub(crate) fn remove_receiver(&mut self, receiver: ReceiverIndex) {
-        let gone = self.receivers.swap_remove(receiver.0);
+        let mut gone = self.receivers.swap_remove(receiver.0);
+        gone.log.clear(&mut self.sheets);
         self.receiver_index.remove(&gone.host);
         if let Some(moved) = self.receivers.get(receiver.0) {
             self.receiver_index.insert(moved.host, receiver.0);
@@ -381,7 +399,6 @@ impl Ledger {
         pair.close_to(context, until);
         let (error, shown) = (pair.accumulated(context, now), pair.shown_for(context, now));
         let ReceiverBook { pairs, log, .. } = &mut self.receivers[receiver.0];
-        log.void(entity, pairs[entity.0].head());
         pairs[entity.0] = Pair::new(until, log);
         #[cfg(any(test, evenkeel_oracle))]
         {
@@ -499,14 +516,14 @@ impl Ledger {
     fn split(&mut self, entity: EntityIndex, receiver: ReceiverIndex) -> (&mut Pair, Context<'_>) {
         let ReceiverBook { path, lag, pairs, log, .. } = &mut self.receivers[receiver.0];
         let exported = &self.entities[entity.0].exported;
-        let context = Context { entity, exported, log, path, lag, terms: &self.terms };
+        let context = Context { exported, log, sheets: &self.sheets, path, lag, terms: &self.terms };
         (&mut pairs[entity.0], context)
     }
 
     fn context(&self, entity: EntityIndex, receiver: ReceiverIndex) -> (&Pair, Context<'_>) {
         let ReceiverBook { path, lag, pairs, log, .. } = &self.receivers[receiver.0];
         let exported = &self.entities[entity.0].exported;
-        let context = Context { entity, exported, log, path, lag, terms: &self.terms };
+        let context = Context { exported, log, sheets: &self.sheets, path, lag, terms: &self.terms };
         (&pairs[entity.0], context)
     }
 

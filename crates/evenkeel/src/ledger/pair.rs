@@ -1,9 +1,9 @@
 //! The books of one entity at one receiver.
 
-use super::EntityIndex;
 use super::exported::{ClockRule, Exported, Placing, Vector};
-use super::log::{Fate, Flight, Log};
+use super::log::{At, Fate, Flight, Link, Log};
 use super::rows::{Rows, Two};
+use super::sheets::{Before, Sheets};
 use crate::delay::PathEstimate;
 use crate::ids::VectorNumber;
 use crate::lag::Lag;
@@ -106,10 +106,14 @@ pub(crate) struct Pair {
     last: Option<VectorNumber>,
     /// The newest vector known to have arrived and to be fit to build upon.
     pub(crate) acknowledged: Option<VectorNumber>,
-    /// Where the entity's chain in the receiver's log begins.
-    head: u32,
+    /// Where the entity's chain in the receiver's log begins,
+    head: Link,
+    /// if anything has been sent since the books began.
+    chained: bool,
     /// Whether no vector in the chain was sent after a newer one.
     ordered: bool,
+    /// The books began before the datagram with these low bits of its number: older ones speak of others.
+    since: u32,
     aside: Option<Box<Aside>>,
 }
 
@@ -143,16 +147,16 @@ impl Landed {
     fn flight(self) -> Option<Flight> {
         let [low, high] = self.arrival.map(u64::from);
         let arrival = GlobalTime::from_nanos((low | high << 32) as i64);
-        Some(Flight { vector: self.vector?, sent: arrival, arrival, fate: Fate::Arrived, index: 0 })
+        Some(Flight { vector: self.vector?, sent: arrival, arrival, fate: Fate::Arrived, at: At::default() })
     }
 }
 
 /// Everything around a pair that its arithmetic needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
-    pub(crate) entity: EntityIndex,
     pub(crate) exported: &'a Exported,
     pub(crate) log: &'a Log,
+    pub(crate) sheets: &'a Sheets,
     pub(crate) path: &'a PathEstimate,
     pub(crate) lag: &'a Lag,
     pub(crate) terms: &'a Terms,
@@ -171,21 +175,41 @@ impl Pair {
             before: Landed::NOTHING,
             last: None,
             acknowledged: None,
-            head: log.next_item(),
+            head: Link::new(0, 0),
+            chained: false,
             ordered: true,
+            since: log.next_number() as u32,
             aside: None,
         }
     }
 
-    /// A vector leaves in the receiver's next datagram.
+    /// A vector leaves in a datagram of this log, in one of its slots.
     #[inline]
-    pub(crate) fn send(&mut self, entity: EntityIndex, vector: VectorNumber, now: GlobalTime, log: &mut Log) {
-        if !self.ordered && !log.remembers(entity, self.head) {
+    pub(crate) fn send(&mut self, vector: VectorNumber, now: GlobalTime, at: At, log: &Log) {
+        if !self.ordered && !self.head().is_some_and(|head| log.remembers(head)) {
             self.ordered = true;
         }
         self.ordered &= self.last.is_none_or(|last| last <= vector);
-        self.head = log.carry(entity, vector, self.head);
+        (self.head, self.chained) = (Link::new(at.number, at.slot), true);
         (self.last, self.last_sent) = (Some(vector), now);
+    }
+
+    /// Where the vector sent last is, as seen from a datagram sent later.
+    #[inline]
+    pub(crate) fn before(&self, number: u64) -> Before {
+        if self.chained { self.head.before(number) } else { Before::NOTHING }
+    }
+
+    /// Whether what a datagram says of the entity is about these books, and not about ones that ended before.
+    #[inline]
+    pub(crate) fn is_about(&self, datagram: u64) -> bool {
+        (datagram as u32).wrapping_sub(self.since) as i32 >= 0
+    }
+
+    /// Where the entity's chain in the receiver's log begins.
+    #[inline]
+    fn head(&self) -> Option<Link> {
+        self.chained.then_some(self.head)
     }
 
     /// The vector that is held back, if there is one.
@@ -221,7 +245,7 @@ impl Pair {
     fn flights<'a>(&'a self, context: Context<'a>) -> impl Iterator<Item = Flight> + 'a {
         let (a, b) = if self.in_use.vector < self.before.vector { (1, 0) } else { (0, 1) };
         let forgotten = [a, b].into_iter().filter_map(|i| [self.in_use, self.before][i].flight());
-        context.log.chain(context.entity, self.head).chain(forgotten)
+        context.log.chain(self.head(), context.sheets).chain(forgotten)
     }
 
     /// The newest vector with a fate that fits; of several flights of it the one sent last.
@@ -284,7 +308,7 @@ impl Pair {
 
     /// The shown time up to which everything is known: before the oldest vector whose fate is open.
     fn frontier(&self, context: Context<'_>, now: GlobalTime) -> GlobalTime {
-        let open = context.log.oldest_open_of(context.entity, self.head);
+        let open = context.log.oldest_open_of(self.head(), context.sheets);
         context.lag.shown(open.map_or(now, |sent| sent.min(now)))
     }
 
@@ -305,7 +329,7 @@ impl Pair {
     /// Adds an error up to a shown time.
     fn book(&mut self, error: SplitError, until: GlobalTime, context: Context<'_>) {
         if context.terms.books {
-            self.faded = self.faded * fading(context.terms.window, until.since(self.until)) + error.total();
+            self.faded = faded(self.faded, error.total(), context.terms.window, until.since(self.until));
             self.settled += error;
         }
         self.until = until;
@@ -335,9 +359,9 @@ impl Pair {
     /// Whether a flight is the one that takes over from the vector in use: the last that was sent before it and arrived is that one.
     #[inline]
     fn is_next(&self, flight: &Flight, context: Context<'_>) -> bool {
-        let mut before = context.log.before(context.entity, flight.index).and_then(|index| context.log.flight(index));
+        let mut before = context.log.before(flight.at, context.sheets);
         while let Some(lost) = before.filter(|before| before.fate.is_lost()) {
-            before = context.log.before(context.entity, lost.index).and_then(|index| context.log.flight(index));
+            before = context.log.before(lost.at, context.sheets);
         }
         let expected = before.map(|before| before.vector).or(self.before.vector);
         self.ordered && self.in_use.vector == expected && expected < Some(flight.vector)
@@ -438,11 +462,6 @@ impl Pair {
         }
     }
 
-    /// Where the entity's chain in the receiver's log begins.
-    pub(crate) fn head(&self) -> u32 {
-        self.head
-    }
-
     pub(crate) fn known(&self, context: Context<'_>, now: GlobalTime) -> SplitError {
         self.settled + self.error(context, self.until, self.frontier(context, now))
     }
@@ -453,8 +472,8 @@ impl Pair {
 
     pub(crate) fn recent(&self, context: Context<'_>, now: GlobalTime) -> f64 {
         let shown = context.lag.shown(now);
-        self.faded * fading(context.terms.window, shown.since(self.until))
-            + self.error(context, self.until, shown).total()
+        let error = self.error(context, self.until, shown).total();
+        faded(self.faded, error, context.terms.window, shown.since(self.until))
     }
 
     /// For how long the receiver has been showing the entity.
@@ -571,14 +590,18 @@ fn piece<'a>(flight: &Flight, pair: &'a Pair, context: Context<'a>) -> Option<Pi
     Some(PieceView { start, epoch, motion, vector: Some(flight.vector), freeze })
 }
 
-/// What is left of the past after a span of time.
+/// What is left of the past after a span of time, and of the error that came up in it, as if evenly: so it hardly matters how often this
+/// is asked.
 #[inline]
-fn fading(window: Option<Duration>, span: Duration) -> f64 {
-    let Some(window) = window.filter(|window| *window > Duration::ZERO) else { return 1.0 };
+fn faded(past: f64, error: f64, window: Option<Duration>, span: Duration) -> f64 {
+    let Some(window) = window.filter(|window| *window > Duration::ZERO) else { return past + error };
     let x = span.as_nanos() as f64 / window.as_nanos() as f64;
     // Books are closed often: the next term of the series is below 1e-14.
-    if (0.0..0.01).contains(&x) {
-        return 1.0 - x * (1.0 - x * (1.0 / 2.0) * (1.0 - x * (1.0 / 3.0) * (1.0 - x * (1.0 / 4.0) * (1.0 - x * 0.2))));
-    }
-    libm::exp(-x)
+    let left = if (0.0..0.01).contains(&x) {
+        x * (1.0 - x * (1.0 / 2.0) * (1.0 - x * (1.0 / 3.0) * (1.0 - x * (1.0 / 4.0) * (1.0 - x * 0.2))))
+    } else {
+        1.0 - libm::exp(-x)
+    };
+    let lately = if x > 0.0 { left / x } else { 1.0 };
+    past * (1.0 - left) + error * lately
 }

@@ -14,6 +14,9 @@ use alloc::collections::VecDeque;
 /// seconds.
 pub(super) const MAX_VECTORS: usize = 256;
 
+/// So many of the newest are looked at one by one before the rest is searched.
+const NEAR: usize = 8;
+
 /// What arrives so long after a vector that was generated later finds its baseline still here.
 pub(super) const REORDERING: Duration = Duration::from_millis(1_250);
 
@@ -125,9 +128,16 @@ impl Track {
     /// The vector that a sender means by a name.
     pub(super) fn baseline(&self, from: HostId, name: &BaselineName, slot_ticks: i64) -> Option<&Quantised> {
         let slot = |known: &Known| known.quantised.tick().div_euclid(slot_ticks);
-        let first = self.vectors.partition_point(|known| known.order() >= (name.epoch, name.before));
+        let first = self.older_than(|order| order >= (name.epoch, name.before));
         let mut candidates = self.vectors.range(first..).take_while(|k| k.epoch == name.epoch && slot(k) >= name.slot);
         candidates.find(|known| known.from == from && slot(known) == name.slot).map(|known| &known.quantised)
+    }
+
+    /// Where the vectors begin that are not so new. Looked for from the newest on: what comes is nearly always about the last few.
+    #[inline]
+    fn older_than(&self, is_newer: impl Fn((u32, i64)) -> bool) -> usize {
+        let near = self.vectors.iter().take(NEAR).position(|known| !is_newer(known.order()));
+        near.unwrap_or_else(|| self.vectors.partition_point(|known| is_newer(known.order())))
     }
 
     pub(super) fn newest(&self) -> Option<&Known> {
@@ -141,7 +151,7 @@ impl Track {
             return Inserted::Retired;
         }
         let order = known.order();
-        let at = self.vectors.partition_point(|other| other.order() > order);
+        let at = self.older_than(|other| other > order);
         let mut alike = self.vectors.range(at..).take_while(|other| other.order() == order);
         if alike.any(|other| other.from == known.from) {
             return Inserted::Known;

@@ -78,6 +78,7 @@ impl Sender {
         motion: &Motion,
         now: GlobalTime,
     ) -> Result<Option<Cause>, SenderError> {
+        self.ledger.settle(now);
         let due = self.due(entity, motion, now);
         self.shadow(entity, motion, now, due);
         let Some(cause) = due.or_else(|| self.wanted(entity, motion, now)) else { return Ok(None) };
@@ -125,6 +126,7 @@ impl Sender {
         self.advance(now)?;
         let due = self.due(entity, motion, now);
         self.shadow(entity, motion, now, due);
+        self.ledger.settle(now);
         let cause = if self.ledger.newest(entity).is_none() { Cause::First } else { Cause::Announced };
         self.export(entity, motion, now, cause)?;
         Ok(())

@@ -11,6 +11,7 @@
 
 mod agreement;
 mod config;
+mod drafts;
 mod encoded;
 mod export;
 mod outbox;
@@ -37,6 +38,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
+use drafts::Drafts;
 use encoded::Encodings;
 use outbox::{Outbox, Outgoing};
 
@@ -104,6 +106,7 @@ pub struct Sender {
     farewells: Vec<(EntityId, i64)>,
     events: Events<SenderEvent>,
     buffer: Vec<u8>,
+    drafts: Drafts,
     now: GlobalTime,
     max_entities: usize,
     max_receivers: usize,
@@ -271,6 +274,7 @@ impl Sender {
             farewells: Vec::new(),
             events: Events::new(),
             buffer: vec![0; config.max_datagram],
+            drafts: Drafts::default(),
             now: GlobalTime::MIN,
             max_entities: config.max_entities,
             max_receivers: config.max_receivers,
@@ -492,6 +496,7 @@ impl Sender {
     pub fn begin_epoch(&mut self, id: EntityId, epoch: u32) -> Result<(), SenderError> {
         let entity = self.entity(id)?;
         if epoch > self.ledger.entities[entity.0].epoch {
+            self.drafts.clear(&mut self.ledger.sheets);
             self.ledger.begin_epoch(entity, epoch);
             self.owned[entity.0].encoded.clear();
         }

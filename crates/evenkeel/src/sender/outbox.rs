@@ -208,6 +208,20 @@ impl Outbox {
         }
     }
 
+    /// The entity whose newest vector waits at a place, to be sent for the first time.
+    #[inline]
+    pub(super) fn newest_at(&self, index: usize) -> Option<EntityIndex> {
+        match self.queue.items.get(index)?.unpack() {
+            Item::Newest { entity, again: false } => Some(entity),
+            _ => None,
+        }
+    }
+
+    /// Takes so many newest vectors out.
+    pub(super) fn pop_newest(&mut self, count: usize) {
+        self.queue.items.drain(..count);
+    }
+
     pub(super) fn pop(&mut self) {
         if self.queue.pop().is_some_and(|item| !matches!(item, Item::Newest { .. })) {
             self.extra -= 1;

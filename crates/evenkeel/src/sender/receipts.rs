@@ -124,8 +124,8 @@ impl Sender {
         if !self.policy.wants_settled() {
             return;
         }
-        for index in self.ledger.receivers[receiver.0].log.carried(number) {
-            let carried = self.ledger.receivers[receiver.0].log.carried_at(index);
+        for at in self.ledger.receivers[receiver.0].log.carried(number) {
+            let carried = self.ledger.carried_at(receiver, at);
             let Some(Carried::Vector { entity, number }) = carried else { continue };
             let settled = Settled { entity, receiver, vector: number, sent, arrival: Some(sent + booked), late };
             self.policy.settled(&self.ledger, &settled);
@@ -136,8 +136,8 @@ impl Sender {
     fn take_undecoded(&mut self, receiver: ReceiverIndex, number: u64, sent: GlobalTime) {
         self.events.push(SenderEvent::Undecoded { by: self.ledger.host(receiver) });
         self.ledger.miss(receiver, number, Fate::Untaken);
-        for index in self.ledger.receivers[receiver.0].log.carried(number) {
-            if let Some(carried) = self.ledger.receivers[receiver.0].log.carried_at(index) {
+        for at in self.ledger.receivers[receiver.0].log.carried(number) {
+            if let Some(carried) = self.ledger.carried_at(receiver, at) {
                 self.say_again(receiver, carried, sent);
             }
         }

@@ -3,7 +3,7 @@
 use super::outbox::Outgoing;
 use super::{Sender, SenderEvent, Timer, Transmit};
 use crate::ids::{EntityId, HostId, VectorNumber};
-use crate::ledger::{Carried, EntityIndex, Farewell, Fate, Ledger, ReceiverIndex};
+use crate::ledger::{At, Carried, EntityIndex, Farewell, Fate, Ledger, ReceiverIndex, SheetId};
 use crate::policy::Settled;
 use crate::time::{Duration, GlobalTime};
 use crate::wire::datagram::{BASELINE_WINDOW, Cursor, Digest, Record, Stamp, VectorsHeader, seal_check};
@@ -25,6 +25,7 @@ impl Sender {
     pub fn handle_timeout(&mut self, now: GlobalTime) {
         self.now = self.now.max(now);
         self.run_timers();
+        self.ledger.settle(self.now);
         self.wake_policy();
     }
 
@@ -34,6 +35,7 @@ impl Sender {
     /// The bytes are valid until the next call. Send them at once: they carry `now` as their send time.
     pub fn poll_transmit(&mut self, now: GlobalTime) -> Option<Transmit<'_>> {
         self.now = self.now.max(now);
+        self.ledger.settle(self.now);
         loop {
             let host = *self.dirty.front()?;
             let Some(receiver) = self.ledger.receiver(host) else {
@@ -78,39 +80,66 @@ impl Sender {
         };
         let mut buffer = core::mem::take(&mut self.buffer);
         let mut w = BitWriter::new(&mut buffer);
-        let mut count = 0;
-        if header.emit(&mut w).is_ok() {
-            let digest;
-            (count, digest) = self.write_records(receiver, header.sent, &mut w);
+        let written = header.emit(&mut w).ok().map(|()| {
+            let copied = self.copy_records(receiver, &mut w);
+            let (sheet, digest) = copied.unwrap_or_else(|| self.write_records(receiver, header.sent, &mut w));
             seal_check(header.check_of(digest.value()), &mut w);
-        }
+            sheet
+        });
         let length = w.len_bytes();
         self.buffer = buffer;
+        let sheet = written?;
+        let count = self.ledger.sheets.items(sheet).len();
         if count == 0 {
+            self.ledger.sheets.release(sheet);
             return None;
         }
-        self.ledger.receivers[receiver.0].log.record(now, count);
+        self.ledger.receivers[receiver.0].log.record(now, sheet, count as u16);
         self.outboxes[receiver.0].acknowledgement_owed = None;
         self.arm_loss_timer(receiver);
         Some(length)
     }
 
-    /// Writes records until the datagram is full or nothing waits. Answers how many, and what stands for them.
-    fn write_records(&mut self, receiver: ReceiverIndex, sent: Stamp, w: &mut BitWriter<'_>) -> (u32, Digest) {
-        let (mut count, mut digest) = (0, Digest::default());
+    /// Copies the records that were just written for another receiver, if they are what this one is due. Answers what they are about,
+    /// and what stands for them.
+    fn copy_records(&mut self, receiver: ReceiverIndex, w: &mut BitWriter<'_>) -> Option<(SheetId, Digest)> {
+        self.drafts.begin(self.now, &mut self.ledger.sheets);
+        let outbox = (&self.outboxes[receiver.0], receiver);
+        let (sheet, digest) = self.drafts.copy(&self.ledger, outbox, w)?;
+        self.ledger.sheets.share(sheet);
+        let number = self.ledger.receivers[receiver.0].log.next_number();
+        let count = self.ledger.sheets.items(sheet).len();
+        for slot in 0..count {
+            let item = self.ledger.sheets.items(sheet)[slot];
+            if let Some(vector) = item.vector {
+                let at = At { number, slot: slot as u16 };
+                self.ledger.send_at(EntityIndex(item.place as usize), receiver, vector, at, self.now);
+            }
+        }
+        self.outboxes[receiver.0].pop_newest(count);
+        Some((sheet, digest))
+    }
+
+    /// Writes records until the datagram is full or nothing waits. Answers what they are about, and what stands for them.
+    fn write_records(&mut self, receiver: ReceiverIndex, sent: Stamp, w: &mut BitWriter<'_>) -> (SheetId, Digest) {
+        let (sheet, header_bits) = (self.ledger.sheets.begin(), w.len_bits());
+        let (mut digest, mut usual) = (Digest::default(), true);
         let mut cursor = Cursor::new(self.format.tick_of(sent.end()));
         while let Some(outgoing) = self.outboxes[receiver.0].peek() {
             let start = w.len_bits();
-            match self.write_record(receiver, outgoing, cursor, w) {
+            if self.ledger.sheets.items(sheet).len() == usize::from(u16::MAX) {
+                break;
+            }
+            match self.write_record(receiver, outgoing, cursor, sheet, w) {
                 Ok(Some(written)) => {
                     digest.add(written.digest);
                     cursor = cursor.after(written.entity, written.tick);
-                    count += 1;
+                    usual &= matches!(outgoing, Outgoing::Newest { again: false, .. });
                 }
-                Ok(None) => {}
+                Ok(None) => usual = false,
                 Err(Full) => {
                     w.truncate(start);
-                    if count > 0 {
+                    if !self.ledger.sheets.items(sheet).is_empty() {
                         break;
                     }
                     // Not even alone: no datagram can carry it. Dropping it is all that can be done.
@@ -119,7 +148,11 @@ impl Sender {
             }
             self.outboxes[receiver.0].pop();
         }
-        (count, digest)
+        if usual && self.outboxes.len() > 1 {
+            let outbox = (&self.outboxes[receiver.0], receiver);
+            self.drafts.keep(&mut self.ledger, outbox, (sheet, digest), header_bits, w);
+        }
+        (sheet, digest)
     }
 
     /// Writes what waits. Nothing if the vector is gone.
@@ -128,6 +161,7 @@ impl Sender {
         receiver: ReceiverIndex,
         outgoing: Outgoing,
         cursor: Cursor,
+        sheet: SheetId,
         w: &mut BitWriter<'_>,
     ) -> Result<Option<Written>, Full> {
         let (entity, number, again) = match outgoing {
@@ -137,12 +171,12 @@ impl Sender {
                 let Farewell { entity, epoch, tick } = farewell;
                 let record = Record::retired(entity, epoch, tick);
                 record.emit(&self.format, cursor, None, w)?;
-                self.ledger.receivers[receiver.0].log.carry_farewell(farewell);
+                self.ledger.sheets.push_farewell(sheet, farewell);
                 return Ok(Some(Written { entity, tick, digest: record.digest() }));
             }
         };
         let Some(number) = number else { return Ok(None) };
-        let written = self.write_vector(receiver, entity, number, cursor, w)?;
+        let written = self.write_vector(receiver, (entity, number), cursor, sheet, w)?;
         if written.is_some() {
             self.ledger.spent.resent += u64::from(again);
         }
@@ -154,9 +188,9 @@ impl Sender {
     fn write_vector(
         &mut self,
         receiver: ReceiverIndex,
-        entity: EntityIndex,
-        number: VectorNumber,
+        (entity, number): (EntityIndex, VectorNumber),
         cursor: Cursor,
+        sheet: SheetId,
         w: &mut BitWriter<'_>,
     ) -> Result<Option<Written>, Full> {
         let Ledger { entities, receivers, .. } = &mut self.ledger;
@@ -171,7 +205,7 @@ impl Sender {
         };
         record.emit(id, cursor, w)?;
         let written = Written { entity: id, tick: record.tick, digest: record.digest };
-        self.ledger.send(entity, receiver, number, self.now);
+        self.ledger.send(entity, receiver, number, sheet, self.now);
         Ok(Some(written))
     }
 
@@ -255,13 +289,13 @@ impl Sender {
         while let Some((number, sent)) = self.ledger.receivers[receiver.0].log.next_lost(now, loss_after, reordering) {
             self.events.push(SenderEvent::DatagramLost { to: self.ledger.host(receiver) });
             self.ledger.miss(receiver, number, Fate::Lost);
-            for index in self.ledger.receivers[receiver.0].log.carried(number) {
-                if let Some(carried) = self.ledger.receivers[receiver.0].log.carried_at(index) {
+            for at in self.ledger.receivers[receiver.0].log.carried(number) {
+                if let Some(carried) = self.ledger.carried_at(receiver, at) {
                     self.lose(receiver, carried, sent);
                 }
             }
         }
-        self.ledger.settle(receiver, now);
+        self.ledger.settle_later(receiver);
         self.arm_loss_timer(receiver);
     }
 

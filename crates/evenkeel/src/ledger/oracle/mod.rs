@@ -237,10 +237,9 @@ impl Ledger {
         fate: Fate,
         (arrival, taken): (GlobalTime, bool),
     ) {
-        for index in self.receivers[receiver.0].log.carried(datagram) {
-            let log = &self.receivers[receiver.0].log;
-            let Some(Carried::Vector { entity, number }) = log.carried_at(index) else { continue };
-            let Some(sent) = log.flight(index).map(|flight| flight.sent) else { continue };
+        for at in self.receivers[receiver.0].log.carried(datagram) {
+            let Some(Carried::Vector { entity, number }) = self.carried_at(receiver, at) else { continue };
+            let Some((sent, _)) = self.receivers[receiver.0].log.sheet(datagram) else { continue };
             let (oracle, around) = self.oracle();
             let (place, around) = ((entity.0, receiver.0), around(receiver.0));
             match fate {
