@@ -17,9 +17,9 @@ const AUDIENCE_TRIGGERS: f64 = 100.0;
 /// The income of how many windows the bucket holds, and how full it should be.
 ///
 /// With a share of the base case, what is not spent in a calm moment is there for the next busy one: on BZFlag b that is worth 4 % of the
-/// mean against half of the bucket, and 13 % against a quarter. It is nearly empty most of the time: of any minute of people's motion,
-/// which has no such moments, 96 % or more are used, and 98 % after the first 20 s.
-const SHARE: Bucket = Bucket { windows: 1.0, level: 0.1 };
+/// mean against half of the bucket, and 13 % against a quarter. It is nearly empty most of the time. Filling it takes 0.08 x 20 s of
+/// income, 2.7 % of the first minute's; so of any minute of people's motion, which has no such moments, 97 % or more are used.
+const SHARE: Bucket = Bucket { windows: 1.0, level: 0.08 };
 /// With a budget per second at least 97 % are used in every minute.
 const RATE: Bucket = Bucket { windows: 0.25, level: 0.2 };
 /// The level counts as no lower and no higher than this.
