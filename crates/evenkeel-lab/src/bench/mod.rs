@@ -77,7 +77,7 @@ pub fn run(options: &Options<'_>) -> Result<Figures> {
     let without_books = all_due(40, false, None);
     let all_due = all_due(40, true, options.count);
     step("deciding");
-    let deciding = deciding(200);
+    let deciding = deciding(800);
     step("sending, nothing due");
     let idle = idle(200);
     step("a million pairs");

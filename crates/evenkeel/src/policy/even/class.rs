@@ -48,10 +48,15 @@ impl Kinds {
 
     /// The kind of a motion.
     pub(super) fn of(&self, motion: &Motion) -> usize {
+        self.at_speed(motion, motion.speed())
+    }
+
+    /// The same, for those who have found its speed.
+    pub(super) fn at_speed(&self, motion: &Motion, speed: f64) -> usize {
         if let Course::Accelerated { .. } = motion.course {
             return CLASSES - 1;
         }
-        let (speed, turn) = pace(motion);
+        let turn = libm::fabs(motion.attitude.turn_rate());
         let band = |bounds: &[f64], value: f64, most: f64| bounds.iter().filter(|b| value >= **b * most).count();
         let standing = if self.speed > 0.0 { band(&SPEEDS, speed, self.speed) } else { 0 };
         let straight = if self.turn > 0.0 { band(&TURNS, turn, self.turn) } else { 0 };

@@ -11,13 +11,14 @@ mod worth;
 use super::weights::importance;
 use super::{Budget, Decision, Policy, Settled, Trigger};
 use crate::ids::VectorNumber;
-use crate::ledger::{EntityIndex, FairnessCost, Ledger, PairView, ReceiverIndex};
+use crate::ledger::{EntityIndex, FairnessCost, Ledger, ReceiverIndex};
 use crate::motion::Motion;
 use crate::time::{Duration, GlobalTime};
 use crate::trigger::Cause;
 use alloc::string::String;
 use alloc::vec::Vec;
 use class::Kinds;
+use core::cell::Cell;
 use cost::Cost;
 use pace::Pace;
 use prices::Prices;
@@ -102,7 +103,15 @@ pub struct Even {
     arrivals: Vec<GlobalTime>,
     arrivals_of: Option<GlobalTime>,
     /// What receivers offer for one entity's newest vector; kept to save allocations.
-    offers: Vec<(f64, ReceiverIndex)>,
+    offers: Vec<Offer>,
+}
+
+/// What an entity's newest vector is worth to a receiver, and when the one was generated that the receiver has.
+#[derive(Clone, Copy, Debug)]
+struct Offer {
+    worth: f64,
+    receiver: ReceiverIndex,
+    before: GlobalTime,
 }
 
 /// What is remembered about one entity.
@@ -213,20 +222,23 @@ impl Even {
         now: GlobalTime,
     ) -> Subject<'a> {
         self.find_arrivals(ledger, now);
-        let known = self.entities.get(entity.0).copied().unwrap_or_default();
-        let (class, max_age) = (self.kinds.of(motion), ledger.placing().max_age);
-        let held = known.changed.map_or(0.0, |(_, since)| now.since(since).as_secs_f64());
+        let known = self.entities.get(entity.0).map(|known| (known.changed, known.heartbeat));
+        let (changed, heartbeat) = known.unwrap_or_default();
+        let (speed, max_age) = (motion.speed(), ledger.placing().max_age);
+        let class = self.kinds.at_speed(motion, speed);
+        let held = changed.map_or(0.0, |(_, since)| now.since(since).as_secs_f64());
         // What has held for long will hold for long, and in the end every difference is worth telling. But no vector holds for
         // longer than it is extrapolated, or hardly: the worth of mere heartbeats would outrun every price.
         let lasting = LASTING * held * (held / (LONG * max_age.as_secs_f64())).max(1.0);
         let most = max_age.as_secs_f64().max(PATIENT * held);
         let dwell = self.kinds.dwell(class).max(lasting).min(most);
-        let next = known.heartbeat.map_or(now + Duration::from_secs_f64(dwell), |heartbeat| generated + heartbeat);
+        let next = heartbeat.map_or(now + Duration::from_secs_f64(dwell), |heartbeat| generated + heartbeat);
         let (times, lasts) = (libm::sqrt(dwell * self.pace.mean()), self.kinds.mean());
-        Subject { entity, number, generated, motion, now, next, class, held, times, lasts, max_age }
+        let (here, there) = (Cell::new(None), Cell::new(None));
+        Subject { entity, number, generated, motion, speed, now, next, class, held, times, lasts, max_age, here, there }
     }
 
-    /// What a motion of an entity is worth to a receiver, in weighted metre-seconds.
+    /// What a motion of an entity is worth to a receiver, in weighted metre-seconds, and when the one was generated that it has.
     ///
     /// A vector also saves a later one: without it, one must be sent before the old one is too old to be extrapolated. The older that is,
     /// the more of a later vector's price is saved. It never counts for more than what one more heartbeat without extrapolation would
@@ -237,15 +249,18 @@ impl Even {
         subject: &Subject<'a>,
         presents: &mut Presents<'a>,
         receiver: ReceiverIndex,
-    ) -> f64 {
+    ) -> Offer {
+        let offer = |worth, before| Offer { worth, receiver, before };
         let pair = ledger.pair(subject.entity, receiver);
         if !pair.relevance().in_scope() {
-            return 0.0;
+            return offer(0.0, subject.now);
         }
         let arrival = self.arrivals[receiver.0];
-        let Some(worth) = self.experience.worth(subject, presents, &pair, arrival) else { return f64::INFINITY };
+        let Some(worth) = self.experience.worth(subject, presents, &pair, arrival) else {
+            return offer(f64::INFINITY, subject.now);
+        };
         let saved = self.prices.of(receiver).value().min(worth.stake) * worth.used;
-        importance(&pair) * self.standing.weight(receiver) * (worth.gain + saved)
+        offer(importance(&pair) * self.standing.weight(receiver) * (worth.gain + saved), worth.generated)
     }
 
     /// Sends an entity's newest vector to everybody to whom it is worth its price. Says whether somebody still lacks it. `cause` is
@@ -263,37 +278,37 @@ impl Even {
         let mut offers = core::mem::take(&mut self.offers);
         offers.clear();
         let mut presents = Presents::default();
-        let worths =
-            ledger.receivers().map(|receiver| (self.worth(ledger, &subject, &mut presents, receiver), receiver));
-        offers.extend(worths.filter(|(worth, _)| *worth > 0.0));
+        let all = ledger.receivers().map(|receiver| self.worth(ledger, &subject, &mut presents, receiver));
+        offers.extend(all.filter(|offer| offer.worth > 0.0));
         if self.prices.are_scarce() {
-            offers.sort_by(|a, b| b.0.total_cmp(&a.0));
+            offers.sort_by(|a, b| b.worth.total_cmp(&a.worth));
         }
         if let Some(cause) = cause {
             let changed = !matches!(cause, Cause::Wanted | Cause::Time);
-            offers.iter().for_each(|(worth, r)| self.prices.of_mut(*r).offered(*worth, changed));
+            offers.iter().for_each(|offer| self.prices.of_mut(offer.receiver).offered(offer.worth, changed));
         }
         // One price for all of them: receivers with the same needs are treated alike.
         self.prices.quote();
         let (mut pending, mut best) = (false, 0.0);
-        for (worth, receiver) in &offers {
-            let purse = self.prices.of_mut(*receiver);
+        for Offer { worth, receiver, before } in offers.iter().copied() {
+            let purse = self.prices.of_mut(receiver);
             let price = purse.quoted();
-            if *worth < price {
-                if *worth > best * price {
-                    (best, self.entities[entity.0].foremost) = (*worth / price, receiver.0);
+            if worth < price {
+                if worth > best * price {
+                    (best, self.entities[entity.0].foremost) = (worth / price, receiver.0);
                 }
                 pending = true;
             } else if purse.pay() {
-                self.pace.sent(age(&ledger.pair(entity, *receiver), now));
-                self.standing.sent(*receiver);
+                // A vector is sent when it is made, as a rule.
+                self.pace.sent(now.since(before).as_secs_f64().max(0.0));
+                self.standing.sent(receiver);
                 // Budgets per receiver move nothing from one to another: fairness costs nothing there.
                 if !self.prices.are_each() {
-                    self.cost.sent(self.standing.fairness(*receiver), price, ledger.window().as_secs_f64(), now);
+                    self.cost.sent(self.standing.fairness(receiver), price, ledger.window().as_secs_f64(), now);
                 }
-                send(*receiver);
+                send(receiver);
             } else {
-                purse.missed(*worth);
+                purse.missed(worth);
                 pending = true;
             }
         }
@@ -346,11 +361,6 @@ impl Even {
     }
 }
 
-/// Returns how old the vector is that a receiver has of the pair's entity, in seconds: it was sent when it was made, as a rule.
-fn age(pair: &PairView<'_>, now: GlobalTime) -> f64 {
-    pair.reference_motion().map_or(0.0, |(_, generated, _)| now.since(generated).as_secs_f64().max(0.0))
-}
-
 impl Policy for Even {
     fn name(&self) -> String {
         if self.exchange_rate == EXCHANGE_RATE { "even".into() } else { alloc::format!("even:{}", self.exchange_rate) }
@@ -388,10 +398,8 @@ impl Policy for Even {
     }
 
     fn wants(&mut self, ledger: &Ledger, entity: EntityIndex, observed: &Motion, now: GlobalTime) -> bool {
-        let Some(known) = self.entities.get(entity.0).copied().filter(|_| !self.prices.is_unlimited()) else {
-            return false;
-        };
-        if known.look.is_some_and(|look| look > now) {
+        let Some(known) = self.entities.get(entity.0) else { return false };
+        if self.prices.is_unlimited() || known.look.is_some_and(|look| look > now) {
             return false;
         }
         self.prices.follow(ledger);
@@ -400,8 +408,8 @@ impl Policy for Even {
         let subject = self.subject(ledger, entity, (None, now, observed), now);
         let (mut best, mut foremost, mut presents) = (0.0, 0, Presents::default());
         let receivers = ledger.receivers().len();
-        for receiver in known.glance(receivers) {
-            let worth = self.worth(ledger, &subject, &mut presents, receiver);
+        for receiver in self.entities[entity.0].glance(receivers) {
+            let Offer { worth, .. } = self.worth(ledger, &subject, &mut presents, receiver);
             let share = if worth > 0.0 { self.prices.of(receiver).share_of(worth) } else { 0.0 };
             if share > best {
                 (best, foremost) = (share, receiver.0);

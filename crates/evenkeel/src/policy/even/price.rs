@@ -17,9 +17,9 @@ const AUDIENCE_TRIGGERS: f64 = 100.0;
 /// The income of how many windows the bucket holds, and how full it should be.
 ///
 /// With a share of the base case, what is not spent in a calm moment is there for the next busy one: on BZFlag b that is worth 4 % of the
-/// mean against half of the bucket, and 13 % against a quarter. It is nearly empty most of the time: of any minute of people's motion,
-/// which has no such moments, 96 % or more are used, and 98 % after the first 20 s.
-const SHARE: Bucket = Bucket { windows: 1.0, level: 0.1 };
+/// mean against half of the bucket, and 13 % against a quarter. It is nearly empty most of the time. Filling it takes 0.08 x 20 s of
+/// income, 2.7 % of the first minute's; so of any minute of people's motion, which has no such moments, 97 % or more are used.
+const SHARE: Bucket = Bucket { windows: 1.0, level: 0.08 };
 /// With a budget per second at least 97 % are used in every minute.
 const RATE: Bucket = Bucket { windows: 0.25, level: 0.2 };
 /// The level counts as no lower and no higher than this.
@@ -37,6 +37,9 @@ const MISSED: f64 = 0.25;
 const LENT: f64 = 2.0;
 const LENDING: f64 = 0.25;
 const REPAID: f64 = 0.25;
+
+/// The price at the bucket's level as a logarithm, what is in the bucket without the loan, and how much it holds.
+type State = (Option<f64>, f64, f64);
 
 /// How much is saved.
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +67,9 @@ pub(super) struct Price {
     budget: Budget,
     charges: Charges,
     bucket: Bucket,
-    /// The price that holds for the offers at hand.
+    /// The price that holds for the offers at hand, and what it follows from: asked for far more often than that changes.
     quoted: f64,
+    quoted_for: Option<State>,
     /// The natural logarithm of the price at the bucket's level, once anything was offered.
     log: Option<f64>,
     /// The price at the bucket's level: asked for time and again.
@@ -91,6 +95,7 @@ impl Price {
             charges: Charges::new(budget),
             bucket: if budget.rate().is_some() { RATE } else { SHARE },
             quoted: 0.0,
+            quoted_for: None,
             log: None,
             value: 0.0,
             offers: 0.0,
@@ -116,7 +121,15 @@ impl Price {
 
     /// Fixes the price at what it is now.
     pub(super) fn quote(&mut self) {
-        self.quoted = self.now();
+        let state = self.state();
+        if self.quoted_for.replace(state) != Some(state) {
+            self.quoted = self.now();
+        }
+    }
+
+    /// All that the price at present follows from.
+    fn state(&self) -> State {
+        (self.log, self.tokens - self.owed, self.capacity())
     }
 
     /// Returns the price that was fixed last.

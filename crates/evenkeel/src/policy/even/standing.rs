@@ -143,7 +143,10 @@ impl Standing {
     /// Whether the books are read at this trigger.
     fn is_read(&mut self, window: f64, now: GlobalTime) -> bool {
         let since = self.heard.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64().max(0.0));
-        self.triggers = self.triggers * libm::exp(-since / window) + 1.0;
+        if since > 0.0 {
+            self.triggers *= libm::exp(-since / window);
+        }
+        self.triggers += 1.0;
         // The golden ratio sees to it that no entity is always left out, whatever the order in which they trigger.
         self.turn += GOLDEN;
         self.turn -= libm::floor(self.turn);

@@ -8,12 +8,15 @@ use crate::motion::Motion;
 use crate::time::{Duration, GlobalTime};
 use alloc::vec::Vec;
 use core::borrow::Borrow;
+use core::cell::Cell;
 
 /// Up to these times since the last change, and these delays, things are told apart: as multiples of how long motions last.
 const AGES: [f64; 2] = [0.1, 0.5];
 const DELAYS: [f64; 6] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
 /// So many choices are kept at most until their future has come.
 const MOST_PENDING: usize = 256;
+/// What is found about a receiver's vector is kept for so many vectors of an entity.
+const PRESENTS: usize = 8;
 const GOLDEN: f64 = 0.618_033_988_75;
 /// Old lessons fade: about so many of each kind are remembered.
 const REMEMBERED: f64 = 2000.0;
@@ -68,6 +71,11 @@ impl<M: Borrow<Motion>> Choice<M> {
         motion.borrow().position_at(at.since(*generated).min(self.max_age).as_secs_f64())
     }
 
+    /// Where the new one is at a time.
+    fn new_at(&self, at: GlobalTime) -> Vec3 {
+        self.place(&self.new, at)
+    }
+
     /// How far from a place the old one's course is, and how much further off it is for being no longer extrapolated.
     fn old_from(&self, place: Vec3, at: GlobalTime) -> (f64, f64) {
         let shown = self.place(&self.old, at).distance(place);
@@ -77,10 +85,6 @@ impl<M: Borrow<Motion>> Choice<M> {
         }
         let course = self.old.1.borrow().position_at(age.as_secs_f64()).distance(place);
         (shown.min(course), (shown - course).max(0.0))
-    }
-
-    fn apart(&self, at: GlobalTime) -> f64 {
-        self.old_from(self.place(&self.new, at), at).0
     }
 
     /// What is lost, in metre-seconds, if the old one is no longer extrapolated before the next could arrive. No course needs to
@@ -104,26 +108,26 @@ impl<M: Borrow<Motion>> Choice<M> {
         lost * (self.max_age.as_secs_f64() / wait.as_secs_f64()).max(1.0)
     }
 
-    /// What is the same for all receivers that have the same vector.
-    fn present(&self) -> Present {
-        let speed = |motion: &M| motion.borrow().speed();
-        let (old, max_age) = (speed(&self.old.1), self.max_age.as_secs_f64());
-        let noise = NOISE * speed(&self.new.1).max(old) * max_age;
+    /// What is the same for all receivers that have the same vector. `here` is where the new one is now, and `speed` how fast it is.
+    fn present(&self, here: Vec3, speed: f64) -> Present {
+        let (old, max_age) = (self.old.1.borrow().speed(), self.max_age.as_secs_f64());
+        let noise = NOISE * speed.max(old) * max_age;
         let heartbeat = self.next.since(self.new.0).as_secs_f64();
         let stake = 0.5 * old * heartbeat * heartbeat.max(max_age);
         let used = (self.now.since(self.old.0).as_secs_f64() / max_age).clamp(0.0, 1.0);
-        Present { apart: self.apart(self.now), noise, stake, used, then: None }
+        Present { apart: self.old_from(here, self.now).0, noise, stake, used, then: None }
     }
 
-    /// How far apart the two are now, and will be at arrival.
-    fn apart_now_and_then(&self, present: &Present) -> (f64, f64) {
+    /// How far apart the two are now, and will be at arrival. `there` is where the new one will be then.
+    fn apart_now_and_then(&self, present: &Present, there: Vec3) -> (f64, f64) {
         let above = |apart: f64| if apart > present.noise { apart } else { 0.0 };
-        (above(present.apart), above(self.apart(self.arrival)))
+        (above(present.apart), above(self.old_from(there, self.arrival).0))
     }
 
-    /// What the new one would have gained at arrival, now that it is known where the entity was.
-    fn gained(&self, truth: Vec3) -> f64 {
-        self.old_from(truth, self.arrival).0 - self.place(&self.new, self.arrival).distance(truth)
+    /// What the new one would have gained at arrival, now that it is known where the entity was. `there` is where the new one would
+    /// have been.
+    fn gained(&self, truth: Vec3, there: Vec3) -> f64 {
+        self.old_from(truth, self.arrival).0 - there.distance(truth)
     }
 
     /// Which delays, and which kind of choice among those with such a delay.
@@ -165,14 +169,15 @@ impl Present {
 /// What was found about the few vectors of an entity that receivers have: most share theirs with others.
 #[derive(Debug, Default)]
 pub(super) struct Presents<'a> {
-    known: [Option<Known<'a>>; 8],
+    /// Their numbers, apart from the rest: looked through for every receiver.
+    numbers: [Option<VectorNumber>; PRESENTS],
+    known: [Option<Known<'a>>; PRESENTS],
     next: usize,
 }
 
 /// A vector that receivers have.
 #[derive(Clone, Copy, Debug)]
 struct Known<'a> {
-    number: VectorNumber,
     old: (GlobalTime, &'a Motion),
     present: Present,
 }
@@ -180,16 +185,16 @@ struct Known<'a> {
 impl<'a> Presents<'a> {
     /// Finds what is known of a pair's vector, and makes it known if it is not. `None` if the pair has no vector.
     fn of(&mut self, subject: &Subject<'a>, pair: &PairView<'a>, number: VectorNumber) -> Option<&mut Known<'a>> {
-        let place = self.known.iter().position(|known| known.is_some_and(|known| known.number == number));
+        let place = self.numbers.iter().position(|known| *known == Some(number));
         let place = match place {
             Some(place) => place,
             None => {
                 let (_, generated, motion) = pair.reference_motion()?;
                 let old = (generated, motion);
-                let present = subject.choice(old, subject.now).present();
+                let present = subject.choice(old, subject.now).present(subject.here(), subject.speed);
                 let place = self.next;
-                self.known[place] = Some(Known { number, old, present });
-                self.next = (place + 1) % self.known.len();
+                (self.numbers[place], self.known[place]) = (Some(number), Some(Known { old, present }));
+                self.next = (place + 1) % PRESENTS;
                 place
             }
         };
@@ -204,6 +209,8 @@ pub(super) struct Subject<'a> {
     pub(super) number: Option<VectorNumber>,
     pub(super) generated: GlobalTime,
     pub(super) motion: &'a Motion,
+    /// How fast it is.
+    pub(super) speed: f64,
     pub(super) now: GlobalTime,
     /// When there will be a newer one to send, at the latest.
     pub(super) next: GlobalTime,
@@ -216,9 +223,31 @@ pub(super) struct Subject<'a> {
     /// How long any motion lasts, in seconds.
     pub(super) lasts: f64,
     pub(super) max_age: Duration,
+    /// Where it is now, and at the arrival that was asked for last.
+    pub(super) here: Cell<Option<Vec3>>,
+    pub(super) there: Cell<Option<(GlobalTime, Vec3)>>,
 }
 
 impl<'a> Subject<'a> {
+    fn here(&self) -> Vec3 {
+        self.here.get().unwrap_or_else(|| {
+            let here = self.choice((self.generated, self.motion), self.now).new_at(self.now);
+            self.here.set(Some(here));
+            here
+        })
+    }
+
+    fn there(&self, choice: &Choice<&'a Motion>) -> Vec3 {
+        match self.there.get() {
+            Some((arrival, there)) if arrival == choice.arrival => there,
+            _ => {
+                let there = choice.new_at(choice.arrival);
+                self.there.set(Some((choice.arrival, there)));
+                there
+            }
+        }
+    }
+
     /// The choice between this and the vector that a receiver has, sent now.
     fn choice(&self, old: (GlobalTime, &'a Motion), arrival: GlobalTime) -> Choice<&'a Motion> {
         let Self { entity, generated, motion, now, next, class, held, lasts, max_age, .. } = *self;
@@ -233,6 +262,8 @@ pub(super) struct Worth {
     /// What one heartbeat without extrapolation would cost, in metre-seconds, and which part of that time is over.
     pub(super) stake: f64,
     pub(super) used: f64,
+    /// When the vector was generated that the receiver has.
+    pub(super) generated: GlobalTime,
 }
 
 /// What being a metre apart, now and at arrival, gains at arrival.
@@ -318,9 +349,9 @@ impl Experience {
         }
     }
 
-    /// What the new vector may be expected to gain at arrival, in metres.
-    fn gain<M: Borrow<Motion>>(&self, choice: &Choice<M>, present: &Present) -> f64 {
-        let (now, then) = choice.apart_now_and_then(present);
+    /// What the new vector may be expected to gain at arrival, in metres. `there` is where it will be then.
+    fn gain<M: Borrow<Motion>>(&self, choice: &Choice<M>, present: &Present, there: Vec3) -> f64 {
+        let (now, then) = choice.apart_now_and_then(present, there);
         let (delay, kind) = choice.kind();
         let rule = self.particular[delay * (AGES.len() + 1) * CLASSES + kind].1;
         (rule.now * now + rule.arrival * then).max(LEAST * now)
@@ -337,7 +368,7 @@ impl Experience {
     ) -> Option<Worth> {
         let number = pair.reference_number()?;
         if subject.number == Some(number) {
-            return Some(Worth { gain: 0.0, stake: 0.0, used: 0.0 });
+            return Some(Worth { gain: 0.0, stake: 0.0, used: 0.0, generated: subject.generated });
         }
         let Known { old, present, .. } = presents.of(subject, pair, number)?;
         if self.is_turn() {
@@ -345,9 +376,9 @@ impl Experience {
         }
         let gain = present.worth_at(arrival, |present| {
             let choice = subject.choice(*old, arrival);
-            subject.times * self.gain(&choice, present) + choice.frozen()
+            subject.times * self.gain(&choice, present, subject.there(&choice)) + choice.frozen()
         });
-        Some(Worth { gain, stake: present.stake, used: present.used })
+        Some(Worth { gain, stake: present.stake, used: present.used, generated: old.0 })
     }
 
     /// Whether to keep a choice to learn from: most of them as long as there is room, fewer as it fills. The golden ratio sees to it
@@ -377,16 +408,19 @@ impl Experience {
                 index += 1;
                 continue;
             }
-            self.arrivals.swap_remove(index);
-            let choice = self.pending.swap_remove(index);
+            let choice = &self.pending[index];
             if let Some(truth) = exported_at(ledger, choice.entity, choice.arrival) {
-                self.learn(&choice, choice.gained(truth));
+                let (here, there) = (choice.new_at(choice.now), choice.new_at(choice.arrival));
+                let apart = choice.apart_now_and_then(&choice.present(here, choice.new.1.speed()), there);
+                let (kind, gain) = (choice.kind(), choice.gained(truth, there));
+                self.learn(apart, kind, gain);
             }
+            self.arrivals.swap_remove(index);
+            self.pending.swap_remove(index);
         }
     }
 
-    fn learn(&mut self, choice: &Choice<Motion>, gain: f64) {
-        let (apart, (delay, kind)) = (choice.apart_now_and_then(&choice.present()), choice.kind());
+    fn learn(&mut self, apart: (f64, f64), (delay, kind): (usize, usize), gain: f64) {
         let general = &mut self.general[delay];
         general.0.add(apart, gain);
         general.1 = general.0.rule(PRIOR);
@@ -414,6 +448,20 @@ fn exported_at(ledger: &Ledger, entity: EntityIndex, at: GlobalTime) -> Option<V
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Choice<Motion> {
+        fn apart(&self, at: GlobalTime) -> f64 {
+            self.old_from(self.new_at(at), at).0
+        }
+
+        fn found(&self) -> Present {
+            self.present(self.new_at(self.now), self.new.1.speed())
+        }
+
+        fn expected(&self, experience: &Experience) -> f64 {
+            experience.gain(self, &self.found(), self.new_at(self.arrival))
+        }
+    }
 
     fn choice(held: f64, delay_ms: i64) -> Choice<Motion> {
         let standing = Motion::linear(Vec3::ZERO, Vec3::ZERO);
@@ -443,25 +491,27 @@ mod tests {
             let stretch = 1.0 + f64::from(i % 7);
             for (mut choice, share) in [(sudden, 0.5), (lasting, 1.0)] {
                 choice.new.1 = Motion::linear(Vec3::new(f64::from(i % 3), 0.0, 0.0), Vec3::new(stretch, 0.0, 0.0));
-                experience.learn(&choice, share * choice.apart(choice.arrival));
+                let gain = share * choice.apart(choice.arrival);
+                experience.learn(
+                    choice.apart_now_and_then(&choice.found(), choice.new_at(choice.arrival)),
+                    choice.kind(),
+                    gain,
+                );
             }
         }
-        let expected =
-            |choice: &Choice<Motion>| experience.gain(choice, &choice.present()) / choice.apart(choice.arrival);
+        let expected = |choice: &Choice<Motion>| choice.expected(&experience) / choice.apart(choice.arrival);
         assert!((expected(&sudden) - 0.5).abs() < 0.03, "{}", expected(&sudden));
         assert!((expected(&lasting) - 1.0).abs() < 0.03, "{}", expected(&lasting));
         let near = choice(0.0, 20);
-        assert!(
-            (experience.gain(&near, &near.present()) - (0.3 + 0.4 * 1.2)).abs() < 1e-9,
-            "another delay is another matter"
-        );
+        assert!((near.expected(&experience) - (0.3 + 0.4 * 1.2)).abs() < 1e-9, "another delay is another matter");
     }
 
     #[test]
     fn hindsight_tells_a_gain_from_a_loss() {
         let choice = choice(0.0, 500);
-        assert!((choice.gained(Vec3::new(6.0, 0.0, 0.0)) - 6.0).abs() < 1e-12, "it went on as the new one says");
-        assert!((choice.gained(Vec3::ZERO) + 6.0).abs() < 1e-12, "it did not");
+        let there = choice.new_at(choice.arrival);
+        assert!((choice.gained(Vec3::new(6.0, 0.0, 0.0), there) - 6.0).abs() < 1e-12, "it went on as the new one says");
+        assert!((choice.gained(Vec3::ZERO, there) + 6.0).abs() < 1e-12, "it did not");
     }
 
     /// Heartbeats of something that keeps its course, at 10 m/s, extrapolated for 3 s: one is worth much only if the next would
