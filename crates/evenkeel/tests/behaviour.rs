@@ -675,3 +675,22 @@ fn cleared_books_begin_anew_and_nobody_else_notices() {
     assert!((again.mean_distance / before.mean_distance - 1.0).abs() < 0.15, "{again:?} after {before:?}");
     assert!(world.receivers.iter().all(|receiver| receiver.place(TANK, world.now).is_ok()));
 }
+
+/// Entities that come and go are told of in few places of the ledger, and their farewells, which get lost and are said again, in many.
+#[test]
+fn more_farewells_than_places_fit_in_a_datagram() {
+    let mut world = World::new(SenderConfig::default(), &[20]);
+    // For four fifths of every second nothing gets through.
+    world.lost = Box::new(|way, _, now| way == Way::Down && now.as_nanos() % 1_000_000_000 < 800_000_000);
+    for id in 0..400 {
+        let id = EntityId(id);
+        world.sender.add_entity(id, Threshold::within(0.1), world.now).unwrap();
+        world.run(30, |sender, now| {
+            sender.observe(id, zigzag(now), now).unwrap();
+        });
+        world.sender.remove_entity(id, world.now).unwrap();
+    }
+    world.lost = Box::new(|_, _, _| false);
+    world.run(2_000, |_, _| {});
+    assert_eq!(world.receivers[0].entities().count(), 0);
+}

@@ -88,7 +88,9 @@ impl Ledger {
                 let ReceiverBook { log, pairs, path, lag, .. } = &mut receivers[*receiver];
                 let Some((sent, arrival)) = log.times(*number) else { continue };
                 for (slot, Item { place, vector, .. }) in (run * RUN..).zip(items) {
-                    let (Some(vector), pair) = (*vector, &mut pairs[*place as usize]) else { continue };
+                    // A farewell's place is another thing.
+                    let Some(vector) = *vector else { continue };
+                    let pair = &mut pairs[*place as usize];
                     if !pair.is_about(*number) {
                         continue;
                     }

@@ -137,7 +137,11 @@ impl Drafts {
         let index = (0..count).map(|i| (self.next + i) % count).find(fits)?;
         self.next = index + 1;
         let Draft { sheet, digest, bits_at, len_bits, .. } = self.drafts[index];
-        copy_long(&self.bits[bits_at..], len_bits, w).ok()?;
+        let start = w.len_bits();
+        if copy_long(&self.bits[bits_at..], len_bits, w).is_err() {
+            w.truncate(start);
+            return None;
+        }
         Some((sheet, digest))
     }
 
