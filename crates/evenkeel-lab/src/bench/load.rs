@@ -127,6 +127,8 @@ impl Load {
         for (host, bytes) in receipts {
             self.sender.handle_datagram(*host, bytes, self.now).expect("a valid receipt");
         }
+        // Books are brought up to date here, or else with the next vector.
+        self.sender.handle_timeout(self.now);
     }
 
     pub(super) fn acknowledge(&mut self) {
