@@ -329,7 +329,7 @@ impl Pair {
     /// Adds an error up to a shown time.
     fn book(&mut self, error: SplitError, until: GlobalTime, context: Context<'_>) {
         if context.terms.books {
-            self.faded = faded(self.faded, error.total(), context.terms.window, until.since(self.until));
+            self.faded = self.faded * fading(context.terms.window, until.since(self.until)) + error.total();
             self.settled += error;
         }
         self.until = until;
@@ -472,8 +472,8 @@ impl Pair {
 
     pub(crate) fn recent(&self, context: Context<'_>, now: GlobalTime) -> f64 {
         let shown = context.lag.shown(now);
-        let error = self.error(context, self.until, shown).total();
-        faded(self.faded, error, context.terms.window, shown.since(self.until))
+        self.faded * fading(context.terms.window, shown.since(self.until))
+            + self.error(context, self.until, shown).total()
     }
 
     /// For how long the receiver has been showing the entity.
@@ -590,18 +590,14 @@ fn piece<'a>(flight: &Flight, pair: &'a Pair, context: Context<'a>) -> Option<Pi
     Some(PieceView { start, epoch, motion, vector: Some(flight.vector), freeze })
 }
 
-/// What is left of the past after a span of time, and of the error that came up in it, as if evenly: so it hardly matters how often this
-/// is asked.
+/// What is left of the past after a span of time.
 #[inline]
-fn faded(past: f64, error: f64, window: Option<Duration>, span: Duration) -> f64 {
-    let Some(window) = window.filter(|window| *window > Duration::ZERO) else { return past + error };
+fn fading(window: Option<Duration>, span: Duration) -> f64 {
+    let Some(window) = window.filter(|window| *window > Duration::ZERO) else { return 1.0 };
     let x = span.as_nanos() as f64 / window.as_nanos() as f64;
     // Books are closed often: the next term of the series is below 1e-14.
-    let left = if (0.0..0.01).contains(&x) {
-        x * (1.0 - x * (1.0 / 2.0) * (1.0 - x * (1.0 / 3.0) * (1.0 - x * (1.0 / 4.0) * (1.0 - x * 0.2))))
-    } else {
-        1.0 - libm::exp(-x)
-    };
-    let lately = if x > 0.0 { left / x } else { 1.0 };
-    past * (1.0 - left) + error * lately
+    if (0.0..0.01).contains(&x) {
+        return 1.0 - x * (1.0 - x * (1.0 / 2.0) * (1.0 - x * (1.0 / 3.0) * (1.0 - x * (1.0 / 4.0) * (1.0 - x * 0.2))));
+    }
+    libm::exp(-x)
 }
