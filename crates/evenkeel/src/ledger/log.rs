@@ -59,15 +59,11 @@ pub(crate) struct At {
 /// The same in less space, by the low bits of the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
-    number: u32,
+    pub(crate) number: u32,
     pub(crate) slot: u16,
 }
 
 impl Link {
-    pub(crate) fn new(number: u64, slot: u16) -> Self {
-        Self { number: number as u32, slot }
-    }
-
     /// Where that is as seen from a datagram sent later.
     #[inline]
     pub(crate) fn before(self, number: u64) -> Before {

@@ -106,14 +106,15 @@ pub(crate) struct Pair {
     last: Option<VectorNumber>,
     /// The newest vector known to have arrived and to be fit to build upon.
     pub(crate) acknowledged: Option<VectorNumber>,
-    /// Where the entity's chain in the receiver's log begins,
-    head: Link,
-    /// if anything has been sent since the books began.
+    /// Where the entity's chain in the receiver's log begins: the low bits of a datagram's number, and which of the things in it,
+    head: u32,
+    slot: u16,
+    /// if there is anything of it that the log has not forgotten.
     chained: bool,
     /// Whether no vector in the chain was sent after a newer one.
     ordered: bool,
-    /// The books began before the datagram with these low bits of its number: older ones speak of others.
-    since: u32,
+    /// The books began before the datagram with this number: older ones speak of others.
+    since: u64,
     aside: Option<Box<Aside>>,
 }
 
@@ -175,10 +176,11 @@ impl Pair {
             before: Landed::NOTHING,
             last: None,
             acknowledged: None,
-            head: Link::new(0, 0),
+            head: 0,
+            slot: 0,
             chained: false,
             ordered: true,
-            since: log.next_number() as u32,
+            since: log.next_number(),
             aside: None,
         }
     }
@@ -190,26 +192,26 @@ impl Pair {
             self.ordered = true;
         }
         self.ordered &= self.last.is_none_or(|last| last <= vector);
-        (self.head, self.chained) = (Link::new(at.number, at.slot), true);
+        (self.head, self.slot, self.chained) = (at.number as u32, at.slot, true);
         (self.last, self.last_sent) = (Some(vector), now);
     }
 
     /// Where the vector sent last is, as seen from a datagram sent later.
     #[inline]
     pub(crate) fn before(&self, number: u64) -> Before {
-        if self.chained { self.head.before(number) } else { Before::NOTHING }
+        self.head().map_or(Before::NOTHING, |head| head.before(number))
     }
 
     /// Whether what a datagram says of the entity is about these books, and not about ones that ended before.
     #[inline]
     pub(crate) fn is_about(&self, datagram: u64) -> bool {
-        (datagram as u32).wrapping_sub(self.since) as i32 >= 0
+        datagram >= self.since
     }
 
     /// Where the entity's chain in the receiver's log begins.
     #[inline]
     fn head(&self) -> Option<Link> {
-        self.chained.then_some(self.head)
+        self.chained.then_some(Link { number: self.head, slot: self.slot })
     }
 
     /// The vector that is held back, if there is one.
@@ -419,6 +421,8 @@ impl Pair {
     /// The log is about to forget a vector.
     #[inline]
     pub(crate) fn forget(&mut self, flight: Flight) {
+        // Low bits alone would mean a later datagram some day.
+        self.chained &= (self.head, self.slot) != (flight.at.number as u32, flight.at.slot);
         let newer = self.before.vector < Some(flight.vector);
         let sooner =
             self.before.flight().is_some_and(|old| old.vector == flight.vector && flight.arrival < old.arrival);
